@@ -69,7 +69,7 @@ TEST(first_waits_unseen)
     struct wall_time wall = WALL_TIME_NONE;
     struct wall_report report = {0};
     struct losses losses = {0};
-    struct text lines = {0};
+    AUTO_TEXT lines = {0};
 
     wall.sampled.config.event = sampling_events;
     wall_time_begin(&wall, &threads, &report);
@@ -80,7 +80,6 @@ TEST(first_waits_unseen)
     losses_add_lines(&losses, &lines);
     CHECK_STRING(lines.data, "waits that began before the run may have no stack: cannot list threads: No such file "
                              "or directory\n");
-    text_free(&lines);
     losses_free(&losses);
     wall_time_close(&wall);
 }

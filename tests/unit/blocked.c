@@ -33,7 +33,7 @@ TEST(texts_become_addresses)
 {
     struct stack_texts texts = {0};
     size_t first, second;
-    int kallsyms = file_of_text(symbols);
+    AUTO_FD kallsyms = file_of_text(symbols);
 
     CHECK_NUMBER(stack_texts_add(&texts, "[<0>] do_sys_poll+0x4d/0x6b0\n[<0>] no_such+0x1/0x2\n"
                                          "nonsense\n[<0>] \n[<0>] +0x1/0x2\n\n", &first), 0);
@@ -56,7 +56,6 @@ TEST(texts_become_addresses)
     CHECK(tally.addresses[stacks[1].first + 1] == CORE(0x605));
     tally_free(&tally);
     stack_texts_free(&texts);
-    close(kallsyms);
 }
 
 /* Equal frames share a number, frames beyond the limit have none; the number leads to the frame. */
@@ -110,7 +109,7 @@ static bool did(int kallsyms, uint64_t first, uint64_t second, uint64_t third)
 
 TEST(interrupts_are_told_from_threads)
 {
-    int kallsyms = file_of_text(symbols);
+    AUTO_FD kallsyms = file_of_text(symbols);
 
     CHECK(did(kallsyms, 0x605, 0x305, 0x105));
     CHECK(did(kallsyms, 0x605, 0x2ff, 0x105));
@@ -125,7 +124,6 @@ TEST(interrupts_are_told_from_threads)
     /* Only functions of the kernel itself. */
     CHECK_NUMBER(interrupt_of(kallsyms, (uint64_t[]){0xffffffffc0001005}, 1), INTERRUPT_NONE);
     CHECK_NUMBER(interrupt_of(kallsyms, NULL, 0), INTERRUPT_NONE);
-    close(kallsyms);
 }
 
 /* The frame nearest to the leaf gives the kind: a softirq runs as another interrupt ends. */
@@ -158,7 +156,7 @@ TEST(kinds_of_interrupts)
         {0x205, 0x905, 0x905, INTERRUPT_NONE},
         {0x205, 0x005, 0x305, INTERRUPT_NONE},
     };
-    int kallsyms = file_of_text(text);
+    AUTO_FD kallsyms = file_of_text(text);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const uint64_t frames[] = {CORE(cases[i].leaf), CORE(cases[i].middle), CORE(cases[i].root)};
@@ -167,16 +165,14 @@ TEST(kinds_of_interrupts)
     CHECK_STRING(interrupts_name(INTERRUPT_NETWORK), "[network interrupt]");
     for (enum interrupt kind = INTERRUPT_OTHER; kind < INTERRUPTS; kind++)
         CHECK(interrupts_name(kind) && interrupts_name(kind)[0] == '[');
-    close(kallsyms);
 }
 
 TEST(hidden_addresses_tell_nothing)
 {
-    int kallsyms = file_of_text("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
+    AUTO_FD kallsyms = file_of_text("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
                                 "0000000000000000 T try_to_wake_up\n");
 
     CHECK_NUMBER(interrupt_of(kallsyms, (uint64_t[]){0, 5}, 2), INTERRUPT_NONE);
-    close(kallsyms);
 }
 
 /* ---- Kept stacks ---- */

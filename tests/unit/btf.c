@@ -43,12 +43,11 @@ enum { HEADER_BYTES = 24, AT_TYPES_SIZE = 12 };
 
 static int read_bytes(struct btf *btf, const void *bytes, size_t size)
 {
-    int fd = memfd_create("btf", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("btf", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
         WRONG("a file");
     int result = btf_read(btf, fd);
-    close(fd);
     return result;
 }
 
@@ -97,7 +96,7 @@ static void check_member(const struct btf *btf, const char *name, size_t offset,
 
 TEST(members_are_where_a_compiler_puts_them)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct btf btf;
     struct btf_member found;
 
@@ -127,12 +126,11 @@ TEST(members_are_where_a_compiler_puts_them)
     CHECK_NUMBER(btf_find_member(&btf, "pid_t", "pid", &found), -ENOENT);
     CHECK_NUMBER(btf_find_member(&btf, "list", "next", &found), 0);
     btf_free(&btf);
-    text_free(&bytes);
 }
 
 TEST(parameters_are_counted)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct btf btf;
     uint32_t count = 0;
 
@@ -146,7 +144,6 @@ TEST(parameters_are_counted)
     CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched", &count), -ENOENT);
     CHECK_NUMBER(btf_count_parameters(&btf, "task_struct", &count), -ENOENT);
     btf_free(&btf);
-    text_free(&bytes);
 }
 
 /* Sanitizers check that the reader stays within bounds. */
@@ -166,19 +163,18 @@ static void look_at_all(const void *bytes, size_t size)
 
 TEST(what_is_cut_off_is_refused)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct btf btf;
 
     load_fixture(&bytes);
     for (size_t size = 0; size < bytes.length; size++)
         CHECK_NUMBER(read_bytes(&btf, bytes.data, size), -ENOEXEC);
-    text_free(&bytes);
 }
 
 TEST(any_byte_may_be_wrong)
 {
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
 
     load_fixture(&bytes);
     for (size_t at = 0; at < bytes.length; at++) {
@@ -189,7 +185,6 @@ TEST(any_byte_may_be_wrong)
         }
         bytes.data[at] = before;
     }
-    text_free(&bytes);
 }
 
 /* ---- Made by hand ---- */
@@ -203,7 +198,7 @@ static int read_types(struct btf *btf, const uint32_t *types, size_t size)
 {
     const uint16_t magic = 0xeb9f;
     const uint32_t header[] = {HEADER_BYTES, 0, (uint32_t)size, (uint32_t)size, sizeof(strings)};
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
 
     text_append(&bytes, (const char *)&magic, sizeof(magic));
     text_append(&bytes, "\1\0", 2); /* version, flags */
@@ -211,7 +206,6 @@ static int read_types(struct btf *btf, const uint32_t *types, size_t size)
     text_append(&bytes, (const char *)types, size);
     text_append(&bytes, strings, sizeof(strings));
     int result = read_bytes(btf, bytes.data, bytes.length);
-    text_free(&bytes);
     return result;
 }
 

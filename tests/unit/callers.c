@@ -60,7 +60,7 @@ static int starts_in(const char *symbols)
     struct pattern patterns[COUNT_OF(typed)] = {0};
     size_t matched[COUNT_OF(typed)] = {0};
     struct places places = {0};
-    struct text error = {0};
+    AUTO_TEXT error = {0};
     int starts = 0, file = memfd_create("kallsyms", MFD_CLOEXEC);
 
     CHECK(write(file, symbols, strlen(symbols)) == (ssize_t)strlen(symbols));
@@ -75,7 +75,6 @@ static int starts_in(const char *symbols)
     for (size_t i = 0; i < COUNT_OF(typed); i++)
         pattern_free(&patterns[i]);
     places_free(&places);
-    text_free(&error);
     close(file);
     return starts;
 }

@@ -201,7 +201,7 @@ static bool holds(const char *name, const char *what)
 static void count_with(struct counter *counter, struct trace_options *options, int *status)
 {
     static char *line[] = {(char *)"collector", NULL};
-    struct text error = {0};
+    AUTO_TEXT error = {0};
     struct counting counting;
 
     options->line = line;
@@ -222,7 +222,6 @@ static void count_with(struct counter *counter, struct trace_options *options, i
     *status = counting_close(&counting, *status);
     put_back(STDERR_FILENO, err);
     put_back(STDOUT_FILENO, out);
-    text_free(&error);
 }
 
 TEST(a_report_of_it)

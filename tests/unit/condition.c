@@ -85,12 +85,11 @@ TEST(they_come_to_what_c_says)
 
 static void check_number(const char *text, uint64_t number, bool is_negative)
 {
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     CHECK_NUMBER(condition_words_parse(&words, text, &error), 0);
     CHECK_NUMBER(words.tests[0].test.number, number);
     CHECK_NUMBER(words.tests[0].is_negative, is_negative);
-    text_free(&error);
 }
 
 TEST(numbers_are_read)
@@ -109,7 +108,7 @@ TEST(numbers_are_read)
 
 TEST(texts_and_types_are_read)
 {
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     CHECK_NUMBER(condition_words_parse(&words, "comm==\"a && (b\" && prev_comm != \"\" && ret:i32<0", &error), 0);
     CHECK_NUMBER(words.count, 3);
@@ -121,18 +120,16 @@ TEST(texts_and_types_are_read)
     text_clear(&error);
     CHECK_NUMBER(condition_words_parse(&words, "arg2:u8 == 3", &error), 0);
     CHECK(words.tests[0].value.bits == 8 && !words.tests[0].value.is_signed);
-    text_free(&error);
 }
 
 static void check_refused(const char *text, const char *said)
 {
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     CHECK_NUMBER(condition_words_parse(&words, text, &error), -EINVAL);
     if (!error.data || !strstr(error.data, said))
         printf("  of \"%s\" was said: %s\n", text, error.data ? error.data : "nothing");
     CHECK(error.data && strstr(error.data, said));
-    text_free(&error);
 }
 
 TEST(what_is_wrong_is_said)
@@ -168,7 +165,7 @@ TEST(what_is_wrong_is_said)
                                                                                           "name");
     for (int i = 1; i < MOST_TESTS; i++)
         strcat(many, " && a == 1");
-    struct text error = {0};
+    AUTO_TEXT error = {0};
     CHECK_NUMBER(condition_words_parse(&words, many, &error), 0);
     CHECK_NUMBER(words.count, MOST_TESTS);
     strcat(many, " && a == 1");
@@ -178,13 +175,12 @@ TEST(what_is_wrong_is_said)
     check_refused(deep, "nested too deeply");
     memset(deep, '!', sizeof(deep) - 1);
     check_refused(deep, "nested too deeply");
-    text_free(&error);
 }
 
 TEST(lists_are_read)
 {
     struct value_words values[3];
-    struct text error = {0};
+    AUTO_TEXT error = {0};
     size_t count;
 
     CHECK_NUMBER(value_words_parse(values, 3, &count, "arg1:i32, ret,bytes_req", &error), 0);
@@ -194,7 +190,6 @@ TEST(lists_are_read)
     CHECK_NUMBER(value_words_parse(values, 3, &count, "a,", &error), -EINVAL);
     CHECK_NUMBER(value_words_parse(values, 3, &count, "", &error), -EINVAL);
     CHECK_NUMBER(value_words_parse(values, 1, &count, "a b", &error), -EINVAL);
-    text_free(&error);
 }
 
 /* ---- Where events have values ---- */
@@ -207,14 +202,13 @@ static void check_place(const struct place *place, const struct machine *machine
 {
     const struct values_where where = {-1, machine};
     struct asked_values asked = {0};
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     CHECK_NUMBER(condition_words_parse(&asked.condition, condition, &error), 0);
     CHECK_NUMBER(event_values_find(&found, &asked, &where, place, &error), said ? -EINVAL : 0);
     if (said && !(error.data && strstr(error.data, said)))
         printf("  of \"%s\" was said: %s\n", condition, error.data ? error.data : "nothing");
     CHECK(!said || (error.data && strstr(error.data, said)));
-    text_free(&error);
 }
 
 static void check_value(int offset, int size, int bits, bool is_signed)
@@ -288,7 +282,7 @@ static const char format[] =
 TEST(fields_say_what_they_are)
 {
     struct tracefs_field field;
-    struct text names = {0};
+    AUTO_TEXT names = {0};
 
     CHECK_NUMBER(tracefs_parse_field(format, "ptr", &field), 0);
     CHECK(field.is_address && !field.is_signed && !field.is_array);
@@ -302,7 +296,6 @@ TEST(fields_say_what_they_are)
     CHECK(field.is_elsewhere);
     tracefs_add_fields(format, &names);
     CHECK(names.data && !strcmp(names.data, " ptr depth name args path"));
-    text_free(&names);
 }
 
 TEST_MAIN

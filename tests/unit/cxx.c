@@ -401,7 +401,7 @@ TEST(refused)
         "_ZZ1fvENKUlTpiE_clEi", "_ZZ1fvENKUlTyTpiE_clEi", "_ZZ1fvENKUlTtTpEiE_clEi",
         "_Z1fILiEEvv", "_Z1fILbEEvv", "_Z1fILvEEvv", "_Z1fILDsEEvv",
     };
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         text_add(&text, "something");
@@ -415,7 +415,6 @@ TEST(refused)
     CHECK_NUMBER(demangle("_Z1fv\0i", 7, &config, &text), -EINVAL);
     CHECK_NUMBER(demangle("___Z1fv_block_invoke\0", 21, &config, &text), -EINVAL);
     CHECK_NUMBER(demangle("___Z1f1\0_block_invoke", 21, &config, &text), -EINVAL);
-    text_free(&text);
 }
 
 /* A truncated name is not a name, wherever it ends: nothing after its end is read. */
@@ -424,7 +423,7 @@ TEST(cut)
     static const struct demangle_options config;
     static const char name[] =
         "_ZN1A1fIXadL_ZN1B1gEiEEJicEEEDTcl1hfpspT0_EENSt6vectorIT1_SaIS2_EEE";
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     for (size_t length = 0; length < sizeof(name); length++) {
         char *copy = malloc(length ? length : 1);
@@ -435,7 +434,6 @@ TEST(cut)
         CHECK(result == 0 || (result == -EINVAL && !text.length));
         free(copy);
     }
-    text_free(&text);
 }
 
 TEST_MAIN

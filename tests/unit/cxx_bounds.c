@@ -69,7 +69,7 @@ static const struct {
 
 static void check_ends(const struct text *name)
 {
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     int result = demangle(name->data, name->length, &none, &text);
 
     CHECK(result == 0 || result == -EINVAL);
@@ -77,18 +77,16 @@ static void check_ends(const struct text *name)
     CHECK(!result || !text.length);
     CHECK(text.length <= MOST + name->length * 12);
     CHECK(text.room <= 4 * 1024 * 1024);
-    text_free(&text);
 }
 
 TEST(long_ones)
 {
     for (size_t i = 0; i < sizeof(long_names) / sizeof(*long_names); i++) {
-        struct text name = {0};
+        AUTO_TEXT name = {0};
         text_add(&name, long_names[i].before);
         add_times(&name, long_names[i].piece, LONG / strlen(long_names[i].piece));
         text_add(&name, long_names[i].behind);
         check_ends(&name);
-        text_free(&name);
     }
 }
 
@@ -96,7 +94,7 @@ TEST(long_ones)
 TEST(doubling)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    struct text name = {0}, text = {0};
+    AUTO_TEXT name = {0}, text = {0};
 
     text_add(&name, "_Z1fN1A1BE"); /* S_ is A, S0_ is A::B */
     text_add(&name, "S_IS0_S0_E");  /* S1_ is A<A::B, A::B> */
@@ -110,14 +108,12 @@ TEST(doubling)
         text_format(&name, "S_IS%c_S%c_E", digits[i], digits[i]);
     CHECK_NUMBER(demangle(name.data, name.length, &none, &text), 0);
     CHECK(text.length > 64 * 4);
-    text_free(&text);
-    text_free(&name);
 }
 
 /* Expansions of expansions of nothing: no text, but steps. */
 TEST(empty_expansions)
 {
-    struct text name = {0};
+    AUTO_TEXT name = {0};
 
     text_add(&name, "_Z1fIJ");
     add_times(&name, "JE", 200);
@@ -131,7 +127,6 @@ TEST(empty_expansions)
     add_times(&name, "Dp1BIDpT_T_E", 200);
     text_add(&name, "EE");
     check_ends(&name);
-    text_free(&name);
 }
 
 /* A template that is its own argument. */
@@ -143,13 +138,12 @@ TEST(endless)
         "_Z1fIKT_EvT_",  "_Z1fIA1_T_EvPT_", "_Z1fIJDpT_EEDTsZT_Ev",
         "_Z1fIJDpT_EEDTsPDpT_EEv", "_Z1fIJDpT0_EJDpT_EEDTsZT_Ev",
     };
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         CHECK_NUMBER(demangle(names[i], strlen(names[i]), &none, &text), -EINVAL);
         CHECK_NUMBER(text.length, 0);
     }
-    text_free(&text);
 }
 
 /* Each reference to the one before it goes deeper, however short the name is. */
@@ -166,7 +160,7 @@ TEST(deep_by_references)
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        struct text name = {0};
+        AUTO_TEXT name = {0};
         text_add(&name, "_Z1f1A"); /* S_ */
         for (unsigned last = 0; last < 1000; last += kinds[i].made) {
             text_format(&name, "%sS", kinds[i].before);
@@ -177,14 +171,13 @@ TEST(deep_by_references)
             text_format(&name, "_%s", kinds[i].behind);
         }
         check_ends(&name);
-        text_free(&name);
     }
 }
 
 /* Names may be nested as deeply as in real programs, and more. */
 TEST(depth_of_real_names)
 {
-    struct text name = {0}, text = {0}, want = {0};
+    AUTO_TEXT name = {0}, text = {0}, want = {0};
 
     text_add(&name, "_Z1f");
     text_add(&want, "f(");
@@ -198,9 +191,6 @@ TEST(depth_of_real_names)
     text_add(&want, ")");
     CHECK_NUMBER(demangle(name.data, name.length, &none, &text), 0);
     CHECK_STRING(text.data, want.data);
-    text_free(&name);
-    text_free(&text);
-    text_free(&want);
 }
 
 static void *all(void *unused)

@@ -86,10 +86,9 @@ static void put_file(const struct image *image, const char *path)
         *at = '\0';
         mkdir(whole, 0700);
     }
-    int fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    AUTO_FD fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd < 0 || write(fd, image->bytes, image->length) != (ssize_t)image->length)
         WRONG("a file");
-    close(fd);
 }
 
 static void clear_top(void)
@@ -120,7 +119,7 @@ static void check(const struct plan *plan, const struct debug_search *where, con
     struct elf elf;
 
     make_file(&image, plan);
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK_NUMBER(debug_files_find(&elf, where, addresses, COUNT_OF(addresses), found), 0);
     CHECK_STRING(found[0].found ? found[0].name.data : "-", name);
@@ -129,7 +128,6 @@ static void check(const struct plan *plan, const struct debug_search *where, con
     CHECK(!found[2].found);
     elf_found_free(found, COUNT_OF(addresses));
     elf_close(&elf);
-    close(fd);
 }
 
 TEST(by_build_id)

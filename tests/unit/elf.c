@@ -87,13 +87,12 @@ TEST(the_running_program)
 {
     struct elf elf;
     uint64_t address;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK(elf.segment_count >= 2);
     CHECK(elf_address_of(&elf, 0, &address));
     elf_close(&elf);
-    close(fd);
 }
 
 static int open_result(const struct image *image, size_t length)
@@ -171,7 +170,7 @@ TEST(hostile_segments)
     uint64_t address = 0;
 
     image_make(&image, true, false, TABLE, 56, wide, COUNT_OF(wide), 0x1000);
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK(!elf_address_of(&elf, 0, &address));
     CHECK(!elf_address_of(&elf, 0xff, &address));
@@ -182,7 +181,6 @@ TEST(hostile_segments)
     CHECK(elf_address_of(&elf, 0x1005, &address));
     CHECK_NUMBER(address, 5);
     elf_close(&elf);
-    close(fd);
 }
 
 /* ---- Sections and notes ---- */
@@ -267,7 +265,7 @@ TEST(sections_and_notes)
         struct seen seen = {0};
         int calls = 0;
         make_sections(&image, kind & 1, kind & 2);
-        int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK_NUMBER(elf_open(&elf, fd), 0);
         CHECK_NUMBER(elf.section_count, SECTIONS);
         const struct elf_section *text = elf_section(&elf, ".text");
@@ -282,7 +280,6 @@ TEST(sections_and_notes)
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", stop_at_once, &calls), 0);
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", stop_at_once, &calls), -EDOM);
         elf_close(&elf);
-        close(fd);
     }
 }
 
@@ -300,22 +297,20 @@ TEST(hostile_notes)
         struct seen seen = {0};
         make_sections(&image, true, false);
         image_put(&image, STRANGE_OFFSET + wrong[i].at, 4, wrong[i].value);
-        int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK_NUMBER(elf_open(&elf, fd), 0);
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), wrong[i].result);
         elf_close(&elf);
-        close(fd);
     }
     static const uint64_t sizes[] = {0x3000, 0x1000000, 0x1000001, INT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct seen seen = {0};
         make_sections(&image, true, false);
         image_put(&image, SECTION_TABLE + STRANGE * 64 + 32, 8, sizes[i]);
-        int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK_NUMBER(elf_open(&elf, fd), 0);
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), -ENOEXEC);
         elf_close(&elf);
-        close(fd);
     }
 }
 
@@ -334,20 +329,19 @@ TEST(great_counts)
         image_put(&image, image_phnum(&image), 2, 0xffff);
         const struct image_section first = {0, 0, 0, 0, 0, SECTIONS, NAMES, 2, 0};
         image_put_section(&image, SECTION_TABLE, &first);
-        int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK_NUMBER(elf_open(&elf, fd), 0);
         CHECK_NUMBER(elf.section_count, SECTIONS);
         CHECK_NUMBER(elf.segment_count, 1);
         CHECK_NUMBER(elf.note_count, 1);
         CHECK(elf_section(&elf, ".text"));
         elf_close(&elf);
-        close(fd);
         /* More than there are, and more than any file has: a file without sections. */
         static const uint32_t counts[] = {1000, 131072, 131073, 0x7fffffff, 0xffffffff};
         for (size_t i = 0; i < COUNT_OF(counts); i++) {
             image_put(&image, SECTION_TABLE + 8 + 3 * word, word, counts[i]);
-            fd = image_file(&image, image.length);
-            CHECK_NUMBER(elf_open(&elf, fd), 0);
+            AUTO_FD odd = image_file(&image, image.length);
+            CHECK_NUMBER(elf_open(&elf, odd), 0);
             CHECK_NUMBER(elf.section_count, 0);
             CHECK(!elf_section(&elf, ".text"));
             /* Then its notes are those of its segments. */
@@ -355,12 +349,10 @@ TEST(great_counts)
             CHECK_NUMBER(elf_each_note(&elf, ".any", see_note, &seen), 0);
             CHECK(seen.count >= 2);
             elf_close(&elf);
-            close(fd);
         }
         image_put(&image, SECTION_TABLE + 12 + 4 * word, 4, 0xffffffff);
-        fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), -ENOEXEC);
-        close(fd);
+        AUTO_FD nameless = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, nameless), -ENOEXEC);
     }
 }
 
@@ -373,7 +365,7 @@ TEST(an_image_within)
     size_t length;
 
     make_sections(&image, true, false);
-    int fd = memfd_create("outer", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("outer", MFD_CLOEXEC);
     CHECK_NUMBER(pwrite(fd, image.bytes, image.length, 0x1237), image.length);
     CHECK_NUMBER(elf_open(&elf, fd), -ENOEXEC);
     CHECK_NUMBER(elf_open_watched(&elf, fd, 0x1237, NULL), 0);
@@ -383,7 +375,6 @@ TEST(an_image_within)
     static const uint64_t bases[] = {0x1236, 0x1238, 0x10000, INT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(bases); i++)
         CHECK_NUMBER(elf_open_watched(&elf, fd, bases[i], NULL), -ENOEXEC);
-    close(fd);
 }
 
 TEST(cut_at_every_byte)
@@ -406,7 +397,7 @@ TEST(random_mutations)
     struct elf elf;
     uint64_t address;
     unsigned opened = 0, refused = 0;
-    int fd = memfd_create("mutants", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("mutants", MFD_CLOEXEC);
 
     srand(4);
     for (int round = 0, most = rounds(200000); round < most; round++) {
@@ -430,7 +421,6 @@ TEST(random_mutations)
     }
     /* Both kinds of mutants occurred. */
     CHECK(opened > (unsigned)rounds(10000) && refused > (unsigned)rounds(10000));
-    close(fd);
 }
 
 TEST(what_cannot_be_read)
@@ -458,7 +448,7 @@ TEST(a_file_that_shrinks)
     unsigned opened = 0, refused = 0;
 
     make_sample(&image, true, false, TABLE, 56);
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     pid_t child = fork();
     if (!child)
         for (;;)
@@ -477,7 +467,6 @@ TEST(a_file_that_shrinks)
     if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    close(fd);
 }
 
 /* Of a sparse file at most the limit is read, in any pieces; then the caller gets an error. */
@@ -492,7 +481,7 @@ TEST(a_sparse_file)
         int trouble = 0, result = 0;
         uint64_t reads = 0;
         image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 8192);
-        const int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK(!ftruncate(fd, (off_t)1 << 40));
         CHECK_NUMBER(elf_open_watched(&elf, fd, 0, &trouble), 0);
         for (; !result && reads < 1000000; reads++)
@@ -502,7 +491,6 @@ TEST(a_sparse_file)
         CHECK(reads * pieces[i] <= (uint64_t)65 << 20 && reads <= 200000);
         CHECK_NUMBER(elf_read(&elf, 0, bytes, 4), -ETIME);
         elf_close(&elf);
-        close(fd);
     }
 }
 

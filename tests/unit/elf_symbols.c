@@ -100,9 +100,9 @@ static void ask(const struct image *image, bool full, const struct question *que
 {
     uint64_t addresses[MOST_QUESTIONS];
     struct elf_found found[MOST_QUESTIONS] = {0};
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct elf elf;
-    int fd = image_file(image, image->length);
+    AUTO_FD fd = image_file(image, image->length);
 
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     for (size_t i = 0; i < count; i++)
@@ -122,9 +122,7 @@ static void ask(const struct image *image, bool full, const struct question *que
         CHECK_STRING(answer.data, right);
     }
     elf_found_free(found, count);
-    text_free(&answer);
     elf_close(&elf);
-    close(fd);
 }
 
 /* Both tables, both classes, both byte orders. */
@@ -335,7 +333,7 @@ TEST(every_function)
         {"data", 0x12000, 16, FUNCTION | GLOBAL, DATA},   {"two", 0x10010, 0, IFUNC | WEAK, TEXT},
         {"out", 0, 0, FUNCTION | GLOBAL, 0},              {"label", 0x10020, 0, LABEL, TEXT},
     };
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     struct image image;
     struct elf elf;
 
@@ -343,7 +341,7 @@ TEST(every_function)
         int calls = 0;
         make_file(&image, kind & 1, kind & 2, kind & 4, samples, COUNT_OF(samples));
         image_put(&image, 18, 2, 40);
-        int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK_NUMBER(elf_open(&elf, fd), 0);
         text_clear(&text);
         CHECK_NUMBER(elf_each_function(&elf, list, &text), 0);
@@ -351,9 +349,7 @@ TEST(every_function)
         CHECK_NUMBER(elf_each_function(&elf, stop_at_once, &calls), 0);
         CHECK_NUMBER(elf_each_function(&elf, stop_at_once, &calls), -EDOM);
         elf_close(&elf);
-        close(fd);
     }
-    text_free(&text);
 }
 
 /* ---- An image in memory: the kernel's own, of this process ---- */
@@ -377,9 +373,9 @@ TEST(the_vdso)
 {
     const uint64_t base = getauxval(AT_SYSINFO_EHDR);
     struct vdso vdso = {0};
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct elf elf;
-    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
     if (base) {
         uint64_t offset, address;
@@ -394,8 +390,6 @@ TEST(the_vdso)
         /* Where nothing is mapped. */
         CHECK(elf_open_watched(&elf, fd, 0x1000, NULL) < 0);
     }
-    text_free(&answer);
-    close(fd);
 }
 
 /* ---- Without sections: what PT_DYNAMIC says ---- */
@@ -544,7 +538,7 @@ static int look_at_all(const struct elf *elf)
 {
     uint64_t addresses[40];
     struct elf_found found[COUNT_OF(addresses)] = {0};
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     unsigned char id[ELF_LONGEST_BUILD_ID];
     size_t length;
 
@@ -557,7 +551,6 @@ static int look_at_all(const struct elf *elf)
     int streamed = elf_each_function(elf, list, &text);
     CHECK(streamed == 0 || streamed == -ENOEXEC);
     elf_build_id(elf, id, &length);
-    text_free(&text);
     return result;
 }
 
@@ -588,7 +581,7 @@ TEST(cut_at_every_byte)
 
     for (int kind = 0; kind <= 16; kind++) {
         make_kind(&image, kind);
-        int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         for (size_t length = image.length; length-- > 0;) {
             CHECK_NUMBER(ftruncate(fd, (off_t)length), 0);
             int result = elf_open(&elf, fd);
@@ -599,7 +592,6 @@ TEST(cut_at_every_byte)
             elf_close(&elf);
             opened++;
         }
-        close(fd);
     }
     CHECK(opened > 16 * 0x800);
 }
@@ -610,7 +602,7 @@ TEST(random_mutations)
     struct image image, mutant;
     struct elf elf;
     unsigned opened = 0;
-    int fd = memfd_create("mutants", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("mutants", MFD_CLOEXEC);
 
     srand(7);
     for (int round = 0, most = rounds(20000); round < most; round++) {
@@ -637,7 +629,6 @@ TEST(random_mutations)
         opened++;
     }
     CHECK(opened > (unsigned)rounds(5000));
-    close(fd);
 }
 
 /* Tables that claim the largest possible sizes; sparse files can have any length. */
@@ -656,12 +647,11 @@ TEST(endless_tables)
             else
                 image_put(&image, SECTION_TABLE + i % SECTIONS * image_section_size(&image) + 8 +
                           3 * word, word, sizes[i / SECTIONS]);
-            int fd = image_file(&image, image.length);
+            AUTO_FD fd = image_file(&image, image.length);
             CHECK_NUMBER(ftruncate(fd, 0x800000), 0);
             CHECK_NUMBER(elf_open(&elf, fd), 0);
             CHECK_NUMBER(look_at_all(&elf), 0);
             elf_close(&elf);
-            close(fd);
         }
     }
 }
@@ -687,7 +677,7 @@ TEST(all_cover_all)
     }
     for (size_t i = 0; i < ADDRESSES; i++)
         addresses[i] = TEXT_ADDRESS + i;
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     CHECK_NUMBER(pwrite(fd, symbols, (size_t)COUNT * 24, LENGTH), (ssize_t)COUNT * 24);
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK_NUMBER(elf_find(&elf, addresses, ADDRESSES, found), 0);
@@ -696,7 +686,6 @@ TEST(all_cover_all)
             WRONG("a name");
     elf_found_free(found, ADDRESSES);
     elf_close(&elf);
-    close(fd);
     free(found);
     free(addresses);
     free(symbols);
@@ -718,7 +707,7 @@ TEST(long_names)
     make_file(&image, true, false, true, one, 1);
     image_put(&image, SECTION_TABLE + STRINGS * 64 + 24, 8, LENGTH);
     image_put(&image, SECTION_TABLE + STRINGS * 64 + 32, 8, ROOM);
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     for (size_t i = 0; i < COUNT_OF(lengths); i++) {
         struct elf_found found = {0};
         const uint64_t address = TEXT_ADDRESS;
@@ -731,16 +720,14 @@ TEST(long_names)
         CHECK(found.found);
         CHECK_NUMBER(found.name.length, is_cut ? 16384 + strlen("...") : lengths[i]);
         CHECK_NUMBER(!strcmp(found.name.data + found.name.length - 3, "..."), is_cut);
-        struct text text = {0};
+        AUTO_TEXT text = {0};
         CHECK_NUMBER(demangle_symbol(found.name.data, &config, &text), is_cut ? -EINVAL : 0);
         text_clear(&text);
         CHECK_NUMBER(elf_each_function(&elf, list, &text), 0);
         CHECK(text.length > found.name.length);
-        text_free(&text);
         elf_found_free(&found, 1);
         elf_close(&elf);
     }
-    close(fd);
     free(name);
 }
 
@@ -752,7 +739,7 @@ TEST(a_file_that_shrinks)
     unsigned whole = 0, other = 0;
 
     make_kind(&image, 1);
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     pid_t child = fork();
     if (!child)
         for (;;)
@@ -774,7 +761,6 @@ TEST(a_file_that_shrinks)
     if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    close(fd);
 }
 
 TEST_MAIN

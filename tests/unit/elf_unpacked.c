@@ -256,7 +256,7 @@ static void make_outer(struct image *image, int kind, const struct image *inner)
 TEST(both_tables_are_one)
 {
     struct image inner, outer;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct opened opened;
 
     for (int kind = 0; kind < KINDS; kind++) {
@@ -281,14 +281,13 @@ TEST(both_tables_are_one)
         CHECK_STRING(answer.data, EXPORTED_ANSWERS);
         close_file(&opened);
     }
-    text_free(&answer);
 }
 
 /* A static program has no .dynsym; one with .symtab needs nothing else. */
 TEST(alone)
 {
     struct image inner, outer;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct opened opened;
     const uint64_t behind = 0x10601;
 
@@ -307,14 +306,13 @@ TEST(alone)
                  "unsized+ff unsized+1ff unsized+20f");
     CHECK(!opened.unpacked.image_tried);
     close_file(&opened);
-    text_free(&answer);
 }
 
 /* It is unpacked once: later changes of the file do not matter. */
 TEST(once)
 {
     struct image inner, outer;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct opened opened;
 
     make_inner(&inner, 1);
@@ -329,14 +327,13 @@ TEST(once)
     ask(&opened.elf, asked, COUNT_OF(asked), &answer);
     CHECK_STRING(answer.data, EXPORTED_ANSWERS);
     close_file(&opened);
-    text_free(&answer);
 }
 
 /* ---- What is wrong with it ---- */
 
 static void check_refused(const struct image *outer, const char *why)
 {
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct opened opened;
 
     open_file(&opened, outer);
@@ -347,7 +344,6 @@ static void check_refused(const struct image *outer, const char *why)
     else
         CHECK(!opened.unpacked.refusal);
     close_file(&opened);
-    text_free(&answer);
 }
 
 TEST(of_other_files)
@@ -417,7 +413,7 @@ TEST(hostile_inside)
 TEST(every_bit)
 {
     struct image inner, outer;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct opened opened;
     unsigned wrong = 0, refused = 0, as_before = 0;
 
@@ -439,7 +435,6 @@ TEST(every_bit)
     CHECK_NUMBER(wrong, 0);
     CHECK_NUMBER(refused + as_before, (outer.length - PLAIN_LENGTH) * 8);
     CHECK(refused >= PLAIN_LENGTH * 8);
-    text_free(&answer);
 }
 
 /* ---- Compressed tables ---- */
@@ -481,7 +476,7 @@ static void compress(struct image *image, int which, uint32_t type, size_t *head
 
 static void check_compressed(const struct image *image, const char *answers, const char *why)
 {
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct opened opened;
 
     open_file(&opened, image);
@@ -496,7 +491,6 @@ static void check_compressed(const struct image *image, const char *answers, con
     CHECK_STRING(answer.data, why ? "" : "inner:10140 known:10300 twin:10400 weak_twin:10400 "
                                          "behind:10600 last:10700 ");
     close_file(&opened);
-    text_free(&answer);
 }
 
 TEST(compressed_tables)

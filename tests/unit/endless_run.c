@@ -386,7 +386,7 @@ TEST(a_year_of_files)
     const struct report_files_options config = {
         .paths = &(struct string_list){{"%t.txt"}, 1}, .interval = hour, .keep = {.files = 100}};
     struct report_files files;
-    struct text error = {0};
+    AUTO_TEXT error = {0};
     uint64_t clock = 1767225600ull * 1000000000; /* 2026 */
     char kept[100];
 
@@ -405,7 +405,6 @@ TEST(a_year_of_files)
         }
     }
     CHECK(!files.failed && !files.unwritten);
-    text_free(&error);
 }
 
 /* What is at an address at each of its times, while the counters wrap around. */

@@ -106,7 +106,7 @@ static bool read_stack(void *context, uint64_t address, uint64_t *word)
 
 static bool open_own_table(void)
 {
-    const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     struct frame_counts counts;
     uint64_t offset;
     struct elf elf;
@@ -118,7 +118,6 @@ static bool open_own_table(void)
                          elf_offset_of(&elf, address, &offset);
     bias = address - offset;
     elf_close(&elf);
-    close(fd);
     return is_made;
 }
 

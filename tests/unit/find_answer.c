@@ -43,7 +43,7 @@ static void add_file(struct find *find, const char *typed, const struct place *p
 static void begin(struct find *find)
 {
     const struct place kernel = {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read"};
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     *find = (struct find){.tracefs = -1, .kallsyms = -1};
     CHECK_NUMBER(find_parse(find, words, COUNT_OF(words), false, &error), 0);
@@ -52,7 +52,6 @@ static void begin(struct find *find)
     add_file(find, "c", &given[0], 7);
     add_file(find, "/bin/a", &given[2], 8);
     find->matched[0] = 1;
-    text_free(&error);
 }
 
 static void add_places(struct find *find)
@@ -111,7 +110,7 @@ static int give(const char *bytes, size_t length, const struct find *expected, i
 TEST(there_and_back)
 {
     struct find find;
-    struct text answer = {0}, error = {0}, none = {0};
+    AUTO_TEXT answer = {0}, error = {0}, none = {0};
     int found = 7;
 
     begin(&find);
@@ -132,16 +131,13 @@ TEST(there_and_back)
         CHECK_NUMBER(give(answer.data, length, &find, &found, &none), -EBADMSG);
     text_append(&answer, "", 1);
     CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &none), -EBADMSG);
-    text_free(&answer);
-    text_free(&error);
-    text_free(&none);
     find_close(&find);
 }
 
 static void check_refused(int result, const struct place *place)
 {
     struct find find;
-    struct text answer = {0}, error = {0};
+    AUTO_TEXT answer = {0}, error = {0};
     int found;
 
     begin(&find);
@@ -150,8 +146,6 @@ static void check_refused(int result, const struct place *place)
         CHECK_NUMBER(places_add(&find.places, place), 0);
     find_answer_write(&find, 1, result, &error, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &error), -EBADMSG);
-    text_free(&answer);
-    text_free(&error);
     find_close(&find);
 }
 
@@ -185,7 +179,7 @@ TEST(only_opened_files)
 {
     const struct place other = {.kind = PLACE_USER, .name = (char *)"sh:main", .file = "/bin/sh", .path = "/bin/sh"};
     struct find find;
-    struct text answer = {0}, error = {0};
+    AUTO_TEXT answer = {0}, error = {0};
     int found;
 
     begin(&find);
@@ -202,8 +196,6 @@ TEST(only_opened_files)
     text_clear(&answer);
     find_answer_write(&find, COUNT_OF(given), 0, &error, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &error), -EBADMSG);
-    text_free(&answer);
-    text_free(&error);
     find_close(&find);
 }
 
@@ -238,7 +230,7 @@ TEST(only_meant_files)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct library_where where = {rows[i].root, 1, &seen};
         struct find find = {.tracefs = -1, .kallsyms = -1};
-        struct text word = {0}, error = {0}, answer = {0};
+        AUTO_TEXT word = {0}, error = {0}, answer = {0};
         int found = 0;
 
         text_format(&word, "%s:f", rows[i].typed);
@@ -252,9 +244,6 @@ TEST(only_meant_files)
         CHECK_NUMBER(rows[i].result ? 0 : found, rows[i].found);
         CHECK(rows[i].result || found || find.files[0].about.st_ino);
         find_close(&find);
-        text_free(&word);
-        text_free(&error);
-        text_free(&answer);
     }
     close(mapped.fd);
 }

@@ -7,7 +7,7 @@
 
 TEST(self_and_total)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t leaf = add_symbol(&scene, true, 1, "leaf", "", 0);
     uint32_t middle = add_symbol(&scene, false, 2, "middle", "x", 0);
     uint32_t other = add_symbol(&scene, false, 3, "other", "x", 0);
@@ -39,12 +39,11 @@ TEST(self_and_total)
            "  25.00   85.00  middle\n"
            "  15.00   15.00  other\n"
            "   0.00  100.00  root\n", FLAT, .annotations = true, .verbose = true);
-    free_scene(&scene);
 }
 
 TEST(recursion_counts_once)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     uint32_t elsewhere = add_symbol(&scene, false, 9, "f", "x", 8);
     uint32_t g = add_symbol(&scene, false, 2, "g", "x", 0);
@@ -60,13 +59,12 @@ TEST(recursion_counts_once)
            "  75.00  100.00  f+0x0\n"
            "  25.00  100.00  g+0x0\n"
            "   0.00   75.00  f+0x8\n", FLAT, .offset = true);
-    free_scene(&scene);
 }
 
 /* By self, then total, then name. */
 TEST(order)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
     uint32_t b = add_symbol(&scene, false, 2, "b", "x", 0);
     uint32_t c = add_symbol(&scene, false, 3, "c", "x", 0);
@@ -81,13 +79,12 @@ TEST(order)
            "  33.33   33.33  a\n"
            "  33.33   33.33  b\n"
            "   0.00   33.33  d\n", FLAT);
-    free_scene(&scene);
 }
 
 /* Files without symbols are one function each; the delimiter of two stacks is not one. */
 TEST(frames_without_functions)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t one = add_symbol(&scene, false, 1, NULL, "libc.so.6", 0x10);
     uint32_t two = add_symbol(&scene, false, 2, NULL, "libc.so.6", 0x20);
     uint32_t odd = add_symbol(&scene, false, 3, "a;b\n 5", "x", 0);
@@ -102,13 +99,12 @@ TEST(frames_without_functions)
            "  25.00   75.00  [libc.so.6]\n"
            "  25.00   25.00  [no stack]\n"
            "   0.00   75.00  a;b\\x0a 5\n", FLAT, .delimited = true);
-    free_scene(&scene);
 }
 
 /* A wait belongs to the function that waits, not to the one that ends it. */
 TEST(waits)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t sleeps = add_symbol(&scene, true, 1, "schedule", "", 0);
     uint32_t pipe = add_symbol(&scene, false, 2, "wait", "x", 0);
     uint32_t wakes = add_symbol(&scene, true, 3, "wake_up", "", 0);
@@ -130,7 +126,6 @@ TEST(waits)
            "  90.91   90.91  wake_up\n"
            "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_WAKEUPTIME, .unit = 1000, .functions = 2,
            .measure = {"waits", "blocked", "microseconds", 0});
-    free_scene(&scene);
 }
 
 /*
@@ -140,7 +135,7 @@ TEST(waits)
 TEST(where_it_waits)
 {
     static const struct waiting_text sections = {{100, 900}, {200, 950}}, unknown = {{0}, {0}};
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t leaves = add_symbol(&scene, true, 110, "__schedule", "", 0);
     uint32_t odd = add_symbol(&scene, true, 199, "odd_in_section", "", 0);
     uint32_t locks = add_symbol(&scene, true, 920, "spins", "", 0);
@@ -168,24 +163,22 @@ TEST(where_it_waits)
            "  30.00   80.00  x (1): main\n"
            "  20.00   20.00  y (2): __schedule\n", FLAT, .waiting = &sections, .functions = 3,
            .by = GROUP_BY_PROCESS);
-    free_scene(&scene);
 }
 
 TEST(nothing_came)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
 
     EXPECT(&scene, HEADER("0 samples"), FLAT);
     add_entry(&scene, 0, 1, "x", NO_FRAMES, FRAMES(f));
     EXPECT(&scene, HEADER("0 samples") "   0.00    0.00  f\n", FLAT);
-    free_scene(&scene);
 }
 
 /* Shares are right even if the sum needs all 64 bits. */
 TEST(great_numbers)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     uint32_t g = add_symbol(&scene, false, 2, "g", "x", 0);
 
@@ -195,7 +188,6 @@ TEST(great_numbers)
            HEADER("9223372036854775808 samples")
            "  75.00   75.00  f\n"
            "  25.00  100.00  g\n", FLAT);
-    free_scene(&scene);
 }
 
 TEST_MAIN

@@ -101,7 +101,7 @@ TEST(pieces_of_any_size)
 /* Lines of all lengths, so that they end everywhere in the read buffer. */
 TEST(lines_of_all_lengths)
 {
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     struct reading reading = {0};
     uint64_t sum = 0;
 
@@ -118,14 +118,13 @@ TEST(lines_of_all_lengths)
     CHECK_NUMBER(reading.folded.stacks, 20000);
     CHECK_NUMBER(reading.folded.bad.count, 0);
     close_reading(&reading);
-    text_free(&text);
 }
 
 /* Every second child comes again after many others. */
 TEST(many_children)
 {
     struct reading reading = {0};
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     size_t met = 0;
 
     for (size_t round = 0; round < 3; round++)
@@ -141,7 +140,6 @@ TEST(many_children)
     }
     CHECK_NUMBER(met, 3000);
     close_reading(&reading);
-    text_free(&text);
 }
 
 TEST(files_one_after_the_other)

@@ -194,7 +194,7 @@ static const char *rows(void)
     put_sections();
     said_length = 0;
     said[0] = 0;
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     result = elf_open(&elf, fd);
     if (result)
         return "no file";
@@ -206,7 +206,6 @@ static const char *rows(void)
     }
     frame_rows_free(&frames);
     elf_close(&elf);
-    close(fd);
     return said;
 }
 
@@ -772,14 +771,13 @@ TEST(test_linked_plt)
         put_all(saves & 2 ? save : nop);
         memcpy(image.bytes + NAMES_AT, own, sizeof(own));
         image_put_sections(&image, SECTIONS_AT, sections, 3);
-        const int fd = image_file(&image, image.length);
+        AUTO_FD fd = image_file(&image, image.length);
         CHECK_NUMBER(elf_open(&elf, fd), 0);
         CHECK_NUMBER(frame_gaps(&elf, gaps), 1);
         CHECK_NUMBER(gaps[0].count, saves ? 3 : 1);
         CHECK_NUMBER(gaps[0].rows[1].offset, saves & 1 ? CODE_AT + 4 : saves ? CODE_AT + 8 : 0);
         CHECK_NUMBER(gaps[0].rows[2].offset, saves ? CODE_AT + 32 : 0);
         elf_close(&elf);
-        close(fd);
     }
 }
 
@@ -847,7 +845,7 @@ TEST(test_time)
         const uint32_t pair[] = {(uint32_t)(CODE + i - end), (uint32_t)(entry - end)};
         put_little(bytes + end + 12 + (size_t)i * 8, pair, COUNT_OF(pair));
     }
-    int fd = memfd_create("hostile", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("hostile", MFD_CLOEXEC);
     CHECK(write(fd, bytes, size) == (ssize_t)size);
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK_NUMBER(frame_rows_read(&frames, &elf, NULL), 0);
@@ -857,7 +855,6 @@ TEST(test_time)
     CHECK(time.tv_sec < 60); /* of all tests */
     frame_rows_free(&frames);
     elf_close(&elf);
-    close(fd);
     free(bytes);
 }
 
@@ -874,7 +871,7 @@ TEST(test_bounds)
     put_function(common, CODE + CODE_BYTES, 0x20);
     finish_table();
     put_sections();
-    int fd = image_file(&image, image.length);
+    AUTO_FD fd = image_file(&image, image.length);
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK_NUMBER(frame_functions(&elf, &functions), 2);
     CHECK_NUMBER(functions[0].offset, 0x1100);
@@ -883,7 +880,6 @@ TEST(test_bounds)
     CHECK_NUMBER(functions[1].size, 0x10);
     free(functions);
     elf_close(&elf);
-    close(fd);
 }
 
 TEST_MAIN

@@ -803,7 +803,7 @@ static bool build_golden(const struct golden *golden, struct text *dump)
 {
     struct program program = {0};
     struct linked linked;
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     program_name_map(&program, FD_COUNTS, "counts");
     program_name_map(&program, FD_BANKS, "banks");
@@ -820,7 +820,6 @@ static bool build_golden(const struct golden *golden, struct text *dump)
     CHECK(!dump || !dump->failed);
     const bool was_wrong = why.length || why.failed;
     program_free(&program);
-    text_free(&why);
     return linked_well && !was_wrong && !(dump && dump->failed);
 }
 
@@ -963,7 +962,7 @@ static bool write_golden(const struct golden *golden, struct text *dump)
 
 static bool compare(const char *path, const struct text *dump)
 {
-    struct text file = {0};
+    AUTO_TEXT file = {0};
     int error = read_file(AT_FDCWD, path, 1 << 24, &file);
     bool same = !error && file.length == dump->length &&
                 !memcmp(file.data, dump->data, dump->length);
@@ -972,7 +971,6 @@ static bool compare(const char *path, const struct text *dump)
         printf("  %s: %s\n", path, strerror(-error));
     else if (!same)
         show_difference(path, dump->data, file.data ? file.data : "");
-    text_free(&file);
     return same;
 }
 
@@ -994,7 +992,7 @@ int main(int argc, char **argv)
     const char *tests = argc > 1 + update ? argv[1 + update] : getenv("TESTS");
 
     for (size_t i = 0; i < COUNT_OF(goldens); i++) {
-        struct text path = {0}, dump = {0};
+        AUTO_TEXT path = {0}, dump = {0};
         text_format(&path, "%s/golden/%s.txt", tests ? tests : "tests", goldens[i].name);
         /* Names are compared as numbers, in the machine's own order. */
         const bool differs =
@@ -1003,8 +1001,6 @@ int main(int argc, char **argv)
                     (differs || (update ? write_file : compare)(path.data, &dump));
         printf("%s golden %s\n", good ? "PASS" : "FAIL", goldens[i].name);
         test_failures += !good;
-        text_free(&path);
-        text_free(&dump);
     }
     return tests_done();
 }

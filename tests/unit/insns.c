@@ -16,14 +16,13 @@
 static struct linked link_form(struct program *program, const struct form *form)
 {
     struct linked linked;
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     program_emit(program, form->insn, form->words);
     for (int i = 0; i < 5; i++)
         EMIT(program, MOV_IMM(R0, i));
     EMIT(program, LABEL("there"), EXIT());
     CHECK_NUMBER(program_link(program, 100, &linked, &why), 0);
-    text_free(&why);
     return linked;
 }
 
@@ -51,7 +50,7 @@ TEST(every_form_has_the_bytes_of_the_document)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
-        struct text bytes = {0};
+        AUTO_TEXT bytes = {0};
         struct linked linked = link_form(&program, &forms[i]);
 
         CHECK_NUMBER(linked.count, form_slots(&forms[i]) + 6);
@@ -59,7 +58,6 @@ TEST(every_form_has_the_bytes_of_the_document)
         if (strcmp(bytes.data, forms[i].bytes))
             printf("  %s:\n", forms[i].macro);
         CHECK_STRING(bytes.data, forms[i].bytes);
-        text_free(&bytes);
         program_free(&program);
     }
 }
@@ -68,14 +66,12 @@ TEST(every_form_has_its_text)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
-        struct text dump = {0}, expected = {0};
+        AUTO_TEXT dump = {0}, expected = {0};
         struct linked linked = link_form(&program, &forms[i]);
 
         dump_insns(&dump, linked.insns, form_slots(&forms[i]), &nameless);
         text_format(&expected, "     0: %s\n", forms[i].text);
         CHECK_STRING(dump.data, expected.data);
-        text_free(&dump);
-        text_free(&expected);
         program_free(&program);
     }
 }
@@ -86,12 +82,11 @@ TEST(every_form_has_its_text)
 static void refused(struct program *program, size_t limit, int error, const char *sentence)
 {
     struct linked linked;
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     CHECK_NUMBER(program_link(program, limit, &linked, &why), error);
     CHECK_STRING(why.data, sentence);
     CHECK(!linked.insns && !linked.count);
-    text_free(&why);
     program_free(program);
 }
 
@@ -159,7 +154,7 @@ TEST(linking_refuses_more_than_the_limit)
 {
     struct program program = {0};
     struct linked linked;
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     for (int i = 0; i < 4094; i++)
         EMIT(&program, MOV_IMM(R0, i));
@@ -172,7 +167,6 @@ TEST(linking_refuses_more_than_the_limit)
 
     EMIT(&program, LD_IMM64(R0, 0), EXIT());
     refused(&program, 2, -E2BIG, "the program has 3 instructions, the limit is 2");
-    text_free(&why);
 }
 
 TEST(linking_tells_that_memory_ran_out)
@@ -218,7 +212,7 @@ static int link_jump(const union insn *jump, int distance, bool back, struct tex
 
 TEST(jumps_reach_as_far_as_16_bits_do)
 {
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     CHECK_NUMBER(LINK_JUMP(JA("there"), 0, false, &why), 0);
     CHECK_NUMBER(LINK_JUMP(JA("there"), 0, true, &why), 0);
@@ -236,14 +230,13 @@ TEST(jumps_reach_as_far_as_16_bits_do)
     CHECK_NUMBER(LINK_JUMP(CALL_LABEL("there"), 32768, false, &why), 0);
     CHECK_NUMBER(LINK_JUMP(CALL_LABEL("there"), 32768, true, &why), 0);
     CHECK_NUMBER(why.length, 0);
-    text_free(&why);
 }
 
 TEST(a_program_can_be_linked_again)
 {
     struct program program = {0};
     struct linked linked;
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     EMIT(&program, JA("later"));
     CHECK_NUMBER(program_link(&program, 4096, &linked, &why), -EINVAL);
@@ -255,7 +248,6 @@ TEST(a_program_can_be_linked_again)
         CHECK_NUMBER(program.label_count, 1);
     }
     CHECK_NUMBER(why.length, 0);
-    text_free(&why);
     program_free(&program);
 }
 
@@ -265,7 +257,7 @@ TEST(a_dump_shows_the_names_of_its_program)
 {
     struct program program = {0};
     struct linked linked;
-    struct text why = {0}, dump = {0};
+    AUTO_TEXT why = {0}, dump = {0};
 
     program_name_map(&program, 7, "counts");
     EMIT(&program,
@@ -289,18 +281,15 @@ TEST(a_dump_shows_the_names_of_its_program)
                             "     7: call map_lookup_elem\n"
                             "unused:\n"
                             "     8: exit\n");
-    text_free(&dump);
-    text_free(&why);
     program_free(&program);
 }
 
 static void dumps_as(const struct bpf_insn *insns, size_t count, const char *expected)
 {
-    struct text dump = {0};
+    AUTO_TEXT dump = {0};
 
     dump_insns(&dump, insns, count, &nameless);
     CHECK_STRING(dump.data, expected);
-    text_free(&dump);
 }
 
 TEST(a_dump_takes_jumps_to_anywhere)
@@ -324,11 +313,10 @@ TEST(a_dump_takes_jumps_to_anywhere)
 static bool is_known(const struct bpf_insn *insn)
 {
     struct bpf_insn two[2] = {*insn};
-    struct text dump = {0};
+    AUTO_TEXT dump = {0};
 
     dump_insns(&dump, two, 2, &nameless);
     bool known = !strstr(dump.data, "     0: unknown");
-    text_free(&dump);
     return known;
 }
 
@@ -440,7 +428,7 @@ TEST(a_million_random_instructions_are_dumped)
     size_t unknown = 0, known = 0, broken = 0;
 
     for (int round = 0, most = rounds(1000); round < most; round++) {
-        struct text dump = {0};
+        AUTO_TEXT dump = {0};
         for (size_t i = 0; i < COUNT_OF(insns); i++) {
             uint64_t bits = random_bits();
             if (i & 1)
@@ -463,7 +451,6 @@ TEST(a_million_random_instructions_are_dumped)
                 known++;
             broken += length < 3 || length > 80;
         }
-        text_free(&dump);
     }
     CHECK_NUMBER(broken, 0);
     const size_t all = COUNT_OF(insns) * (size_t)rounds(1000);

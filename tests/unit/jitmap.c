@@ -47,7 +47,7 @@ static void check_map(const char *map, size_t length, const struct expectation *
 {
     uint64_t addresses[MOST_ADDRESSES];
     struct elf_found found[MOST_ADDRESSES] = {{0}};
-    int fd = file_of(map, length);
+    AUTO_FD fd = file_of(map, length);
 
     for (size_t i = 0; i < count; i++)
         addresses[i] = expected[i].address;
@@ -55,7 +55,6 @@ static void check_map(const char *map, size_t length, const struct expectation *
     for (size_t i = 0; i < count; i++)
         check_one(&expected[i], &found[i]);
     elf_found_free(found, count);
-    close(fd);
 }
 
 #define CHECK_MAP(map, expected) \
@@ -71,7 +70,7 @@ TEST(bounded_memory)
     const uint64_t addresses[] = {0x1000, 0x2000};
     struct elf_found found[2] = {{0}};
     char piece[4096];
-    int fd = memfd_create("map", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("map", MFD_CLOEXEC);
 
     for (size_t i = 0; i < sizeof(piece); i += 16)
         memcpy(piece + i, "fff ffffffff ab\n", 16);
@@ -83,7 +82,6 @@ TEST(bounded_memory)
     CHECK(found[0].found && found[1].found && !strcmp(found[1].name.data, "ab"));
     CHECK(after.ru_maxrss - before.ru_maxrss < 4096);
     elf_found_free(found, 2);
-    close(fd);
 }
 
 TEST(forms_of_lines)
@@ -161,12 +159,11 @@ TEST(name_with_nul)
     static const char map[] = "1000 10 a\0b\n";
     const uint64_t address = 0x1000;
     struct elf_found found = {0};
-    int fd = file_of(map, sizeof(map) - 1);
+    AUTO_FD fd = file_of(map, sizeof(map) - 1);
 
     CHECK_NUMBER(jitmap_find(fd, &address, 1, &found), 0);
     CHECK(found.found && found.name.length == 3 && !memcmp(found.name.data, "a\0b", 4));
     elf_found_free(&found, 1);
-    close(fd);
 }
 
 TEST(newest_wins)
@@ -332,7 +329,7 @@ TEST(late_names)
 TEST(many_lines)
 {
     const size_t lines = 3000;
-    struct text map = {0};
+    AUTO_TEXT map = {0};
     uint64_t *addresses = calloc(lines, sizeof(*addresses));
     struct elf_found *found = calloc(lines, sizeof(*found));
     char filler[300];
@@ -344,7 +341,7 @@ TEST(many_lines)
         text_append(&map, filler, i % sizeof(filler));
         text_add(&map, "\n");
     }
-    int fd = file_of(map.data, map.length);
+    AUTO_FD fd = file_of(map.data, map.length);
     CHECK_NUMBER(jitmap_find(fd, addresses, lines, found), 0);
     size_t right = 0;
     for (size_t i = 0; i < lines; i++) {
@@ -358,8 +355,6 @@ TEST(many_lines)
     elf_found_free(found, lines);
     free(found);
     free(addresses);
-    text_free(&map);
-    close(fd);
 }
 
 /* If a file is too long, its end is read: the newest entries are there. */
@@ -369,7 +364,7 @@ TEST(only_the_end)
     static const char last[] = "2000 10 new\n3000 10 last\n";
     const uint64_t addresses[] = {0x1000, 0x2000, 0x3000};
     struct elf_found found[3] = {{0}};
-    int fd = file_of(first, sizeof(first) - 1);
+    AUTO_FD fd = file_of(first, sizeof(first) - 1);
     const off_t end = ((off_t)1 << 30) + 4096;
 
     CHECK(pwrite(fd, "\n", 1, end - 1) == 1);
@@ -383,7 +378,6 @@ TEST(only_the_end)
     CHECK(found[1].found && !strcmp(found[1].name.data, "new"));
     CHECK(found[2].found && !strcmp(found[2].name.data, "last"));
     elf_found_free(found, 3);
-    close(fd);
 }
 
 /* ---- At random ---- */
@@ -427,7 +421,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
     struct plain_entry *entries = calloc(entry_count, sizeof(*entries));
     uint64_t addresses[MOST_ADDRESSES], base = UINT64_MAX - range / 2;
     struct elf_found found[MOST_ADDRESSES] = {{0}};
-    struct text map = {0};
+    AUTO_TEXT map = {0};
     size_t distinct = 0;
 
     for (size_t i = 0; i < entry_count; i++) {
@@ -443,12 +437,10 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
     for (size_t i = 0; i < count; i++)
         if (!i || addresses[i] != addresses[i - 1])
             addresses[distinct++] = addresses[i];
-    int fd = file_of(map.data, map.length);
+    AUTO_FD fd = file_of(map.data, map.length);
     CHECK_NUMBER(jitmap_find(fd, addresses, distinct, found), 0);
     check_against_search(entries, entry_count, addresses, distinct, found);
     elf_found_free(found, distinct);
-    close(fd);
-    text_free(&map);
     free(entries);
 }
 
@@ -485,14 +477,13 @@ TEST(offset_of_the_caller)
     static const char map[] = "1000 10 one\n2000 10 two\n";
     const uint64_t address = 0x1000;
     struct elf_found found = {0};
-    int fd = file_of(map, sizeof(map) - 1);
+    AUTO_FD fd = file_of(map, sizeof(map) - 1);
 
     CHECK(lseek(fd, 14, SEEK_SET) == 14);
     CHECK_NUMBER(jitmap_find(fd, &address, 1, &found), 0);
     CHECK(found.found && !strcmp(found.name.data, "one"));
     CHECK(lseek(fd, 0, SEEK_CUR) == 14);
     elf_found_free(&found, 1);
-    close(fd);
 }
 
 struct shrinking {
@@ -523,7 +514,7 @@ static void *shrink_and_grow(void *context)
 TEST(shrinking_file)
 {
     uint64_t addresses[MOST_ADDRESSES];
-    struct text map = {0};
+    AUTO_TEXT map = {0};
     pthread_t thread;
     size_t runs = 0;
 
@@ -548,7 +539,6 @@ TEST(shrinking_file)
     atomic_store(&shrinking.stop, true);
     pthread_join(thread, NULL);
     close(shrinking.fd);
-    text_free(&map);
 }
 
 TEST_MAIN

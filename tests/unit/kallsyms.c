@@ -94,10 +94,9 @@ static void check_all(int fd, const struct expectation *expected, size_t count,
 static void check_text(const char *bytes, size_t length, const struct expectation *expected,
                        size_t count)
 {
-    int fd = file_of(bytes, length);
+    AUTO_FD fd = file_of(bytes, length);
 
     check_all(fd, expected, count, NULL, 0);
-    close(fd);
 }
 
 static const struct expectation expectations[] = {
@@ -140,7 +139,7 @@ static const struct expectation core_expectations[] = {
 
 TEST(names_by_hand)
 {
-    int fd = file_of(sample, sizeof(sample) - 1);
+    AUTO_FD fd = file_of(sample, sizeof(sample) - 1);
 
     check_all(fd, expectations, COUNT_OF(expectations), NULL, 0);
     /* Addresses for which the reader stops early, together and each alone. */
@@ -149,7 +148,6 @@ TEST(names_by_hand)
         check_all(fd, &core_expectations[i], 1, NULL, 0);
     for (size_t i = 0; i < COUNT_OF(expectations); i++)
         check_all(fd, &expectations[i], 1, NULL, 0);
-    close(fd);
 }
 
 TEST(preferred_names)
@@ -161,10 +159,9 @@ TEST(preferred_names)
         {0xffffffff81000140, "__weak_alias_local", "", 0},
         {0xffffffff81000201, "__do_sys_x", "", 1},
     };
-    int fd = file_of(sample, sizeof(sample) - 1);
+    AUTO_FD fd = file_of(sample, sizeof(sample) - 1);
 
     check_all(fd, expected, COUNT_OF(expected), preferred, COUNT_OF(preferred));
-    close(fd);
 }
 
 TEST(no_newline_at_the_end)
@@ -241,11 +238,10 @@ static int find_alone(const char *bytes, size_t length, uint64_t address,
                       struct kallsyms_found *found)
 {
     const struct kallsyms_search search = {.addresses = &address, .count = 1};
-    int fd = file_of(bytes, length);
+    AUTO_FD fd = file_of(bytes, length);
 
     *found = (struct kallsyms_found){0};
     int result = kallsyms_find(fd, &search, found);
-    close(fd);
     return result;
 }
 
@@ -308,7 +304,7 @@ static int count_symbol(void *context, const struct kallsyms_symbol *symbol)
 
 TEST(a_callback_ends_the_pass)
 {
-    int fd = file_of(sample, sizeof(sample) - 1);
+    AUTO_FD fd = file_of(sample, sizeof(sample) - 1);
     struct counted all = {0}, stopped = {.stop_at = 3, .result = 7},
                    failed = {.stop_at = 5, .result = -E2BIG};
 
@@ -318,7 +314,6 @@ TEST(a_callback_ends_the_pass)
     CHECK_NUMBER(stopped.count, 3);
     CHECK_NUMBER(kallsyms_each(fd, count_symbol, &failed), -E2BIG);
     CHECK_NUMBER(failed.count, 5);
-    close(fd);
 }
 
 /* ---- Against a plain search ---- */
@@ -525,7 +520,7 @@ static unsigned play_round(struct text *file, unsigned *named)
 
 TEST(a_plain_search_agrees)
 {
-    struct text file = {0};
+    AUTO_TEXT file = {0};
     unsigned wrong = 0, named = 0;
 
     srand(20);
@@ -533,7 +528,6 @@ TEST(a_plain_search_agrees)
         wrong += play_round(&file, &named);
     CHECK_NUMBER(wrong, 0);
     CHECK(named > (unsigned)rounds(30000));
-    text_free(&file);
 }
 
 /* ---- Malformed files ---- */
@@ -616,14 +610,14 @@ TEST(garbage)
 
 TEST(a_name_of_a_megabyte)
 {
-    struct text file = {0};
+    AUTO_TEXT file = {0};
     static char name[1 << 20];
 
     memset(name, 'n', sizeof(name));
     text_add(&file, "ffffffff81000000 T ");
     text_append(&file, name, sizeof(name));
     text_add(&file, "\nffffffff81000100 T after\n");
-    int fd = file_of(file.data, file.length);
+    AUTO_FD fd = file_of(file.data, file.length);
     static const struct expectation expected[] = {{0xffffffff81000108, "after", "", 8}};
     check_all(fd, expected, 1, NULL, 0);
     const uint64_t address = 0xffffffff81000010;
@@ -633,8 +627,6 @@ TEST(a_name_of_a_megabyte)
     /* The kernel's own names have at most 511 bytes. */
     CHECK(found.found && found.name.length >= 511 && found.name.length < 65536);
     kallsyms_free(&found, 1);
-    close(fd);
-    text_free(&file);
 }
 
 static long memory_peak(void)
@@ -649,7 +641,7 @@ static long memory_peak(void)
 TEST(a_hundred_megabytes)
 {
     struct text piece = {0};
-    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("kallsyms", MFD_CLOEXEC);
     uint64_t at = 0xffffffff81000000;
     bool written = fd >= 0;
 
@@ -678,7 +670,6 @@ TEST(a_hundred_megabytes)
     CHECK(memory_peak() - before < 1024);
     CHECK(now_ns() - start < 60000000000);
     kallsyms_free(found, 2);
-    close(fd);
 }
 
 /* Asks for each address without a file; returns 0 if all are known. */
@@ -716,7 +707,7 @@ TEST(known_functions)
     };
     struct kallsyms_known known = {0};
     struct kallsyms_found found[COUNT_OF(addresses)] = {{0}};
-    int fd = file_of(sample, sizeof(sample) - 1);
+    AUTO_FD fd = file_of(sample, sizeof(sample) - 1);
 
     CHECK(ask_without(&known, known_ones, 1) < 0);
     CHECK_NUMBER(kallsyms_find_known(&known, fd, &search, found), 0);
@@ -725,7 +716,6 @@ TEST(known_functions)
     for (size_t i = 0; i < COUNT_OF(others); i++)
         CHECK(ask_without(&known, &others[i], 1) < 0);
     kallsyms_known_free(&known);
-    close(fd);
 }
 
 TEST_MAIN

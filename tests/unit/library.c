@@ -93,11 +93,10 @@ static int note_entry(void *context, const struct link_cache_entry *entry)
 
 static void check_cache(const struct cache *cache, const char *expected)
 {
-    struct text seen = {0};
+    AUTO_TEXT seen = {0};
 
     CHECK_NUMBER(link_cache_each(cache->bytes, cache->length, note_entry, &seen), 0);
     CHECK_STRING(seen.data ? seen.data : "", expected);
-    text_free(&seen);
 }
 
 static const struct pair two[] = {{"liba.so.1", "/lib/liba.so.1", 0},
@@ -130,7 +129,7 @@ TEST(cache_formats)
 TEST(hostile_caches)
 {
     struct cache cache = {0}, both = {0};
-    struct text seen = {0};
+    AUTO_TEXT seen = {0};
 
     CHECK_NUMBER(link_cache_each("", 0, note_entry, &seen), -ENOEXEC);
     CHECK_NUMBER(link_cache_each("ld.so-1.7.0", 11, note_entry, &seen), -ENOEXEC);
@@ -164,7 +163,6 @@ TEST(hostile_caches)
         (void)link_cache_each(bad.bytes, bad.length, note_entry, &seen);
         text_clear(&seen);
     }
-    text_free(&seen);
 }
 
 /* ---- names */
@@ -276,9 +274,8 @@ static void write_file(const char *path, const void *bytes, size_t length, mode_
     }
     if (!bytes)
         return;
-    int fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    AUTO_FD fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     CHECK(fd >= 0 && write(fd, bytes, length) == (ssize_t)length);
-    close(fd);
 }
 
 /* The beginning of an ELF file, enough to give its machine and class. */
@@ -302,7 +299,7 @@ static uint16_t our_machine(void)
 
 static void check_resolved(const char *path, const char *expected)
 {
-    struct text resolved = {0};
+    AUTO_TEXT resolved = {0};
     int seen = see_below(scratch, path, &resolved);
 
     if (expected)
@@ -311,7 +308,6 @@ static void check_resolved(const char *path, const char *expected)
         CHECK(seen < 0);
     if (seen >= 0)
         close(seen);
-    text_free(&resolved);
 }
 
 TEST(links_stay_in_the_root)
@@ -347,14 +343,13 @@ TEST(links_stay_in_the_root)
 
 TEST(only_regular_files)
 {
-    struct text resolved = {0};
+    AUTO_TEXT resolved = {0};
 
     CHECK_NUMBER(policy_open(scratch, "/usr", &resolved), -EISDIR);
     CHECK(!mkfifo(in_scratch("/fifo"), 0600));
     CHECK_NUMBER(policy_open(scratch, "/fifo", &resolved), -EINVAL); /* and does not block */
     CHECK_NUMBER(policy_open("", "/dev/null", NULL), -EINVAL);
     CHECK_NUMBER(policy_open(scratch, "/missing", &resolved), -ENOENT);
-    text_free(&resolved);
 }
 
 /* ---- the search */
@@ -480,10 +475,9 @@ TEST(of_a_process)
     CHECK_NUMBER(find_of_process(&where, "/proc/self/exe", &library), 0);
     CHECK_STRING(library.path.data, exe);
     library_close(&library);
-    struct text root = {0};
+    AUTO_TEXT root = {0};
     CHECK_NUMBER(root_of_process((uint32_t)getpid(), &root), 0);
     CHECK_STRING(root.data, "");
-    text_free(&root);
 }
 
 /* A process's library that is deleted and replaced meanwhile: the old one is used. */
@@ -525,7 +519,7 @@ TEST(process_in_another_root)
 {
     int ready[2];
     char byte;
-    struct text root = {0}, file = {0};
+    AUTO_TEXT root = {0}, file = {0};
     struct library library;
 
     CHECK(!pipe(ready));
@@ -558,8 +552,6 @@ TEST(process_in_another_root)
     waitpid(child, NULL, 0);
     close(ready[0]);
     close(ready[1]);
-    text_free(&root);
-    text_free(&file);
 }
 
 static int remove_one(const char *path, const struct stat *file, int type, struct FTW *where)

@@ -45,7 +45,7 @@ static void lint_planted(const union insn *planted, size_t count, unsigned floor
 /* Refused for `floor`, with these words in one line, and accepted for `since`. */
 static void expect(const union insn *planted, size_t count, unsigned floor, const char *words, unsigned since)
 {
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     lint_planted(planted, count, floor, &why);
     CHECK(why.data && strstr(why.data, words));
@@ -55,7 +55,6 @@ static void expect(const union insn *planted, size_t count, unsigned floor, cons
     text_clear(&why);
     lint_planted(planted, count, since, &why);
     CHECK_STRING(why.data ? why.data : "", "");
-    text_free(&why);
 }
 #define EXPECT(floor, words, since, ...)                                                       \
     expect((const union insn[]){__VA_ARGS__},                                                 \
@@ -63,11 +62,10 @@ static void expect(const union insn *planted, size_t count, unsigned floor, cons
 
 TEST(a_sound_program_is_for_the_oldest)
 {
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     lint_planted(NULL, 0, V(4, 4), &why);
     CHECK_STRING(why.data ? why.data : "", "");
-    text_free(&why);
 }
 
 TEST(instructions_have_an_age)
@@ -95,7 +93,7 @@ TEST(what_is_in_no_table_is_no_kernel_s)
 {
     static const union insn unknown_helper[] = {CALL(9999)};
     const union insn unknown_map[] = {LOAD_MAP(R1, FD_UNKNOWN)}, beside[] = {ST(DW, R10, -520, 0)};
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     lint_planted(unknown_helper, COUNT_OF(unknown_helper), V(9, 9), &why);
     CHECK(why.data && strstr(why.data, "helper 9999"));
@@ -105,7 +103,6 @@ TEST(what_is_in_no_table_is_no_kernel_s)
     text_clear(&why);
     lint_planted(beside, COUNT_OF(beside), V(9, 9), &why);
     CHECK(why.data && strstr(why.data, "-520 is not on the stack"));
-    text_free(&why);
 }
 
 TEST(arguments_are_where_a_kernel_takes_them)
@@ -141,13 +138,12 @@ TEST(a_real_program_is_too_young)
         .lifetimes = {-1, -1, -1}, .ids = {-1, -1, 0}, .banks = {{4, 5, 6}, {7, 8, 9}, 32, false}};
     struct program program = {0};
     struct linked linked;
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     emit_count(&program, &config);
     CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why), 0);
     lint(&linked, &program, V(4, 18), &why);
     CHECK(why.data && strstr(why.data, "a way back takes Linux 5.3, and it is for 4.18"));
-    text_free(&why);
     program_free(&program);
 }
 
@@ -183,7 +179,7 @@ static void lint_unrolled(struct capture config, bool planted, struct text *why)
 
 TEST(the_walk_is_for_the_oldest)
 {
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     for (unsigned i = 0; i < 1 << 6; i++) {
         const struct capture config = {
@@ -195,7 +191,6 @@ TEST(the_walk_is_for_the_oldest)
     lint_unrolled((struct capture){.kernel_stack = true, .user_stack = true}, true, &why);
     CHECK(why.data && strstr(why.data, "this comparison takes Linux 4.14, and it is for 4.4"));
     CHECK(why.data && strchr(why.data, '\n') == why.data + why.length - 1);
-    text_free(&why);
 }
 
 TEST(older_words_are_found)

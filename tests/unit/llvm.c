@@ -30,7 +30,7 @@ static char directory[] = "/tmp/stackbox-llvm-XXXXXX";
  */
 static int run(const char *format, const char *argument)
 {
-    struct text command = {0};
+    AUTO_TEXT command = {0};
 
     text_format(&command, "cd %s && ", directory);
     for (const char *at = format; *at; at++) {
@@ -42,30 +42,27 @@ static int run(const char *format, const char *argument)
             text_append(&command, at, 1);
     }
     int status = system(command.data);
-    text_free(&command);
     return status;
 }
 
 static void read_whole(const char *name, struct text *text)
 {
-    struct text path = {0};
+    AUTO_TEXT path = {0};
 
     text_format(&path, "%s/%s", directory, name);
     CHECK_NUMBER(read_file(AT_FDCWD, path.data, 1 << 20, text), 0);
     text_add(text, "");
-    text_free(&path);
 }
 
 static void write_whole(const char *name, const struct text *text)
 {
-    struct text path = {0};
+    AUTO_TEXT path = {0};
 
     text_format(&path, "%s/%s", directory, name);
     FILE *file = fopen(path.data, "w");
     CHECK(file && fwrite(text->data, 1, text->length, file) == text->length);
     if (file)
         fclose(file);
-    text_free(&path);
 }
 
 static bool has_bpf(void)
@@ -90,11 +87,10 @@ static void find_llvm(void)
     suffix[0] = '\0';
     if (wanted || !has_bpf())
         return;
-    struct text output = {0};
+    AUTO_TEXT output = {0};
     read_whole("output", &output);
     const char *number = strstr(output.data, "LLVM version ");
     version = number ? atoi(number + strlen("LLVM version ")) : 0;
-    text_free(&output);
 }
 
 static bool may_be_unknown(const struct form *form)
@@ -152,11 +148,10 @@ static int assemble(const bool *left_out)
 
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         const char *text = left_out[i] ? NULL : llvm_text(&forms[i]);
-        struct text line = {0};
+        AUTO_TEXT line = {0};
         if (text)
             normalize(&line, text, false);
         text_format(&source, "%s\n", text ? line.data : "");
-        text_free(&line);
     }
     write_whole("forms.s", &source);
     text_free(&source);
@@ -166,7 +161,7 @@ static int assemble(const bool *left_out)
 
 static void take_errors(bool *left_out, struct text *unknown)
 {
-    struct text errors = {0};
+    AUTO_TEXT errors = {0};
 
     read_whole("errors", &errors);
     for (char *line = strtok(errors.data, "\n"); line; line = strtok(NULL, "\n")) {
@@ -183,13 +178,12 @@ static void take_errors(bool *left_out, struct text *unknown)
             test_failures_here++;
         }
     }
-    text_free(&errors);
 }
 
 TEST(llvm_assembles_our_texts_to_our_bytes)
 {
     static bool left_out[COUNT_OF(forms)];
-    struct text unknown = {0}, code = {0};
+    AUTO_TEXT unknown = {0}, code = {0};
     size_t at = 0, compared = 0;
 
     if (assemble(left_out)) {
@@ -211,8 +205,6 @@ TEST(llvm_assembles_our_texts_to_our_bytes)
     CHECK_NUMBER(at, code.length);
     CHECK(compared > 100);
     say_unknown(__func__, &unknown);
-    text_free(&unknown);
-    text_free(&code);
 }
 
 /* ---- The disassembler ---- */
@@ -236,13 +228,12 @@ static void disassemble(struct text *listing)
 /* The listing's line for `slot`: what follows its colon. NULL if there is none. */
 static const char *find_slot(const struct text *listing, size_t slot)
 {
-    struct text begin = {0};
+    AUTO_TEXT begin = {0};
 
     text_format(&begin, "\n%8zu:", slot);
     const char *found = strstr(listing->data, begin.data);
     if (found)
         found += begin.length;
-    text_free(&begin);
     return found ? found + strspn(found, " \t") : NULL;
 }
 
@@ -251,7 +242,7 @@ static void compare_texts(const struct form *form, const char *line, struct text
     int class = BPF_CLASS(form->insn->code.code);
     bool any_width = class == BPF_LDX || (class == BPF_STX &&
                                           BPF_MODE(form->insn->code.code) == BPF_MEM);
-    struct text theirs = {0}, ours = {0};
+    AUTO_TEXT theirs = {0}, ours = {0};
 
     normalize(&theirs, line, any_width);
     normalize(&ours, llvm_text(form), false);
@@ -259,13 +250,11 @@ static void compare_texts(const struct form *form, const char *line, struct text
         text_format(unknown, " %s", form->macro);
     else
         CHECK_STRING(theirs.data, ours.data);
-    text_free(&theirs);
-    text_free(&ours);
 }
 
 TEST(llvm_disassembles_our_bytes_to_our_texts)
 {
-    struct text listing = {0}, unknown = {0};
+    AUTO_TEXT listing = {0}, unknown = {0};
     size_t slot = 0;
 
     disassemble(&listing);
@@ -277,8 +266,6 @@ TEST(llvm_disassembles_our_bytes_to_our_texts)
         slot += form_bytes(&forms[i]) / 8;
     }
     say_unknown(__func__, &unknown);
-    text_free(&unknown);
-    text_free(&listing);
 }
 
 int main(void)

@@ -44,7 +44,7 @@ static void write_file(unsigned machine, bool big)
 static uint64_t place_of(const char *typed)
 {
     struct user_file file = {.library.fd = open(path, O_RDONLY | O_CLOEXEC)};
-    struct text word = {0}, error = {0};
+    AUTO_TEXT word = {0}, error = {0};
     struct places places = {0};
     struct pattern pattern;
     size_t matched;
@@ -60,8 +60,6 @@ static uint64_t place_of(const char *typed)
     user_file_close(&file);
     places_free(&places);
     pattern_free(&pattern);
-    text_free(&word);
-    text_free(&error);
     return address;
 }
 

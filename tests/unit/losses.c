@@ -9,23 +9,20 @@ static struct losses losses;
 
 static void expect(uint64_t events, const char *name, const char *summary, const char *lines)
 {
-    struct text said = {0}, all = {0};
+    AUTO_TEXT said = {0}, all = {0};
 
     losses_add_summary(&losses, events, name, &said);
     CHECK_STRING(said.length ? said.data : "", summary);
     losses_add_lines(&losses, &all);
     CHECK_STRING(all.length ? all.data : "", lines);
-    text_free(&said);
-    text_free(&all);
 }
 
 static void expect_shares(uint64_t events, const char *name, const char *lines)
 {
-    struct text said = {0};
+    AUTO_TEXT said = {0};
 
     losses_add_shares(&losses, events, name, &said);
     CHECK_STRING(said.length ? said.data : "", lines);
-    text_free(&said);
 }
 
 TEST(nothing)

@@ -26,10 +26,9 @@ static struct mapped_files *files;
 
 static void write_file(const char *path, const char *content)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
     CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
-    close(fd);
 }
 
 /* A record of a file's mapping, by a process that is gone: no process gets a higher pid. */

@@ -211,7 +211,7 @@ TEST(the_kernel)
     };
     static const char *const paths[] = {"[kernel.kallsyms]", "[kernel.kallsyms]",
                                         "[kernel.kallsyms]", "[mod]", "[mod]", "[other]", "[mod]"};
-    int fd = file_of_text(kallsyms_text);
+    AUTO_FD fd = file_of_text(kallsyms_text);
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
@@ -250,7 +250,6 @@ TEST(the_kernel)
     CHECK(!symbols.mappings.count && !symbols.items[0].mapping);
     symbols_free(&symbols);
     tally_free(&tally);
-    close(fd);
 }
 
 /* A function of this program: the same bytes are in memory and at that offset of its file. */
@@ -277,10 +276,9 @@ TEST(this_program)
     processes_close(processes);
     CHECK(symbols.items[0].mapping);
     uint64_t offset = offset_of(&symbols.mappings, &symbols.items[0]);
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     CHECK_NUMBER(pread(fd, in_file, sizeof(in_file), (off_t)offset), sizeof(in_file));
     CHECK(!memcmp(in_file, (const void *)(uintptr_t)user[0], sizeof(in_file)));
-    close(fd);
     symbols_free(&symbols);
     tally_free(&tally);
 }
@@ -294,7 +292,7 @@ TEST(a_kernel_of_32_bits)
         "c0f00000 T _etext\n"
         "bf000000 t in_module\t[mod]\n";
     static const uint64_t kernel[] = {0xc0300104, 0xbf000010};
-    int fd = file_of_text(text);
+    AUTO_FD fd = file_of_text(text);
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
@@ -311,7 +309,6 @@ TEST(a_kernel_of_32_bits)
                  "[mod]");
     symbols_free(&symbols);
     tally_free(&tally);
-    close(fd);
 }
 
 TEST_MAIN

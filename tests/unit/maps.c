@@ -33,12 +33,11 @@ static int take(void *context, const struct maps_entry *entry)
 
 static int read_text(const char *maps, size_t length, struct seen *seen)
 {
-    int fd = memfd_create("maps", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("maps", MFD_CLOEXEC);
 
     if (fd < 0 || write(fd, maps, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
         WRONG("a file");
     int result = maps_each(fd, take, seen);
-    close(fd);
     return result;
 }
 
@@ -109,7 +108,7 @@ TEST(lines_that_are_none)
     };
 
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        struct text maps = {0};
+        AUTO_TEXT maps = {0};
         struct seen seen = {.count = 0};
         int before = test_failures_here;
         text_format(&maps, "%s\n", wrong[i]);
@@ -122,7 +121,6 @@ TEST(lines_that_are_none)
         CHECK_STRING(seen.path, "/right");
         if (test_failures_here > before)
             printf("  in %s\n", wrong[i]);
-        text_free(&maps);
     }
 }
 
@@ -151,14 +149,13 @@ TEST(reading_that_ends_early)
 {
     struct seen seen = {.answer = -EXDEV};
     static const char two[] = "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r-xp 0 0:0 0 /b\n";
-    int fd = open("/", O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open("/", O_RDONLY | O_CLOEXEC);
 
     CHECK_NUMBER(read_text(two, sizeof(two) - 1, &seen), -EXDEV);
     CHECK_NUMBER(seen.count, 1);
     CHECK_NUMBER(maps_each(fd, take, &seen), -EISDIR);
     CHECK_NUMBER(maps_each(-1, take, &seen), -EBADF);
     CHECK_NUMBER(seen.count, 1);
-    close(fd);
 }
 
 TEST(processes_by_number)

@@ -59,12 +59,11 @@ static int key_by_maps(void *context, const void *mapped, struct unwind_key *key
 static struct unwind_key key_of(const char *path)
 {
     struct unwind_key key = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
     void *mapped = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 
     CHECK_NUMBER(key_by_maps(NULL, mapped, &key), 0);
     munmap(mapped, 1);
-    close(fd);
     return key;
 }
 
@@ -318,7 +317,7 @@ TEST(vdso)
     const struct unwind_key key = {0};
     const uint64_t at = getauxval(AT_SYSINFO_EHDR);
     struct elf elf;
-    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    AUTO_FD memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
     if (!at || memory < 0 || elf_open_watched(&elf, memory, at, NULL))
         return;
@@ -327,7 +326,6 @@ TEST(vdso)
     CHECK_NUMBER(objects_figures(objects).tables, 1);
     end();
     elf_close(&elf);
-    close(memory);
 }
 
 /* A file has one object, however many processes map it, and under any name. */
@@ -893,7 +891,7 @@ static int endless_file(void)
 /* A file that takes too long is given up on. */
 TEST(endless)
 {
-    const int fd = endless_file();
+    AUTO_FD fd = endless_file();
     struct table_builder builder = {.seconds = 1};
 
     CHECK_NUMBER(table_builder_begin(&builder, &fd, 1), 0);
@@ -901,7 +899,6 @@ TEST(endless)
     CHECK_NUMBER(results[0], -ETIME);
     CHECK(builder.run.cpu_ns > SECOND / 2 && builder.run.cpu_ns < 3 * SECOND);
     table_builder_free(&builder);
-    close(fd);
 }
 
 /* Closing does not wait for a table that is being made. */

@@ -259,7 +259,7 @@ TEST(lists_add_up)
 
 TEST(lists_have_an_end)
 {
-    struct text list = {0};
+    AUTO_TEXT list = {0};
 
     for (int i = 1; i <= MOST_NUMBERS; i++)
         text_format(&list, "%s%d", i > 1 ? "," : "", i);
@@ -269,7 +269,6 @@ TEST(lists_have_an_end)
     REFUSES("-p: takes at most 256 numbers", "-p", list.data, "-p", "1");
     text_add(&list, ",1");
     REFUSES("-p: takes at most 256 numbers", "-p", list.data);
-    text_free(&list);
 }
 
 TEST(flags_take_no_value)
@@ -505,7 +504,7 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
 {
     void *memory = calloc(1, size); /* of its own, so that out-of-bounds writes are found */
     struct arguments words = {0};
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     if (!memory)
         return false;
@@ -516,7 +515,6 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
     if (result == 0)
         right = words.count < (size_t)argc && !why.length;
     free(words.words);
-    text_free(&why);
     free(memory);
     return right;
 }

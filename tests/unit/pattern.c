@@ -232,7 +232,7 @@ TEST(near_by_words)
         "t:sched:sched_process_forked", "t:other:process_fork",
     };
     struct suggestions suggestions = {.wanted = "t:sched:sched_fork"};
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         suggest(&suggestions, names[i]);
@@ -241,7 +241,6 @@ TEST(near_by_words)
     suggestions_add(&suggestions, &text);
     CHECK_STRING(text.data, "; near: t:sched:sched_frok, t:sched:sched_process_fork");
     suggestions_free(&suggestions);
-    text_free(&text);
 }
 
 TEST(user_addresses)
@@ -453,7 +452,7 @@ static void offer_all(struct suggestions *suggestions)
 TEST(near_names)
 {
     struct suggestions swapped = {.wanted = "vfs_raed"}, far = {.wanted = "tcp_sendmsg"};
-    struct text list = {0};
+    AUTO_TEXT list = {0};
 
     offer_all(&swapped);
     suggestions_add(&swapped, &list);
@@ -465,13 +464,12 @@ TEST(near_names)
     suggestions_add(&far, &list);
     CHECK_STRING(list.data, "");
     suggestions_free(&far);
-    text_free(&list);
 }
 
 TEST(near_keeps_the_nearest)
 {
     struct suggestions suggestions = {.wanted = "abcdefgh"};
-    struct text list = {0};
+    AUTO_TEXT list = {0};
     char long_name[300];
 
     memset(long_name, 'x', sizeof(long_name) - 1);
@@ -487,7 +485,6 @@ TEST(near_keeps_the_nearest)
     suggestions_add(&suggestions, &list);
     CHECK_STRING(list.data, "; near: abcdefgx, abcdefgy, bacdefgh");
     suggestions_free(&suggestions);
-    text_free(&list);
 }
 
 static struct place place(const char *name, uint64_t address, bool at_return, bool named)

@@ -29,7 +29,7 @@ static void expect(const struct scene *scene, struct report_options options, boo
                    const char *types, const char *samples)
 {
     struct read_profile profile;
-    struct text shown = {0};
+    AUTO_TEXT shown = {0};
 
     write_and_read(scene, &options, &profile);
     show_types(&shown, &profile);
@@ -41,7 +41,6 @@ static void expect(const struct scene *scene, struct report_options options, boo
         printf("--- got\n%s--- should be\n%s---\n", shown.data, samples);
         WRONG("the samples");
     }
-    text_free(&shown);
     free_profile(&profile);
 }
 
@@ -74,7 +73,7 @@ TEST(blocks)
         bytes[i] = (char)(i * i >> 7);
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         for (size_t piece = 1000; piece <= 400000; piece *= 20) {
-            struct text read = {0};
+            AUTO_TEXT read = {0};
             char *file = NULL;
             size_t length;
             FILE *out = open_memstream(&file, &length);
@@ -86,7 +85,6 @@ TEST(blocks)
             gunzip_stored((struct bytes){(unsigned char *)file, length}, &read);
             CHECK_NUMBER(read.length, sizes[i]);
             CHECK(!sizes[i] || !memcmp(read.data, bytes, sizes[i]));
-            text_free(&read);
             free(file);
         }
     free(bytes);
@@ -97,7 +95,7 @@ TEST(blocks)
 
 TEST(measures)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 3, 7, "cat", FRAMES(n.read_pipe), FRAMES(n.main_))->events = 3;
@@ -125,14 +123,13 @@ TEST(measures)
     EXPECT_PPROF(&scene, "waits/count blocked/microseconds default blocked\n",
                  "5 5 | __schedule;main | comm=cat pid=7\n", WAITS, BOTH,
                  MEASURE("waits", "blocked", "microseconds", 0));
-    free_scene(&scene);
 }
 
 /* ---- Whose ---- */
 
 TEST(tasks)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 30, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
@@ -153,13 +150,12 @@ TEST(tasks)
                  "30 | __schedule | comm=cat pid=7 tid=8\n"
                  "20 | __schedule | comm=cat pid=9 tid=10\n", SAMPLES, BOTH, .by = GROUP_BY_THREAD,
                  .top = 2);
-    free_scene(&scene);
 }
 
 /* Special frames are locations; the time of a report is not. */
 TEST(special_frames)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 9000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->mark = MARK_UNFINISHED;
@@ -171,12 +167,11 @@ TEST(special_frames)
                  "8 | [no stack] | comm=cat pid=7\n"
                  "7 | [stack storage full] | comm=cat pid=7\n"
                  "6 | [table full] |\n", WAITS, BOTH, .delimited = true, .time_as_root = true);
-    free_scene(&scene);
 }
 
 TEST(wakers)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     struct tally_entry *entry =
         add_entry(&scene, 9000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
@@ -190,7 +185,6 @@ TEST(wakers)
                  "9 | loop;send;try_to_wake_up;--;__schedule;main | comm=cat pid=7 "
                  "waker=yes waker_pid=20\n"
                  "5 | [no waker];--;__schedule;main | comm=cat pid=7\n", BOTH_SIDES, BOTH);
-    free_scene(&scene);
 }
 
 /* ---- Where ---- */
@@ -218,7 +212,7 @@ static void set_place(struct scene *scene, uint32_t symbol, uint32_t mapping, ui
 /* Two addresses in a function are two locations of one function, and two stacks. */
 TEST(places)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t near = add_symbol(&scene, false, 0x7f01, "spin", "burn", 1);
     uint32_t far = add_symbol(&scene, false, 0x7f02, "spin", "burn", 2);
     uint32_t nameless = add_symbol(&scene, false, 0x7f03, NULL, "libc;.so", 0x1234);
@@ -249,7 +243,7 @@ TEST(places)
     CHECK_NUMBER(profile.counts[4], 5);
     CHECK_NUMBER(profile.counts[5], 4); /* spin is one of them */
     for (size_t i = 0; i < profile.counts[5]; i++) {
-        struct text name = {0};
+        AUTO_TEXT name = {0};
         const struct read_item *function = &profile.items[5][i];
         show_string(&name, &profile, function->numbers[2]);
         /* The raw name, escaped, if another one is shown; otherwise none. */
@@ -258,21 +252,19 @@ TEST(places)
         show_string(&name, &profile, function->numbers[4]);
         CHECK(!name.length || !strcmp(name.data, "/bin/burn") ||
               !strcmp(name.data, "/lib/libc;.so"));
-        text_free(&name);
     }
     free_profile(&profile);
-    free_scene(&scene);
 }
 
 /* A frame shown with a suffix also has the plain name. */
 TEST(raw_names)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     const struct report_options options = {AS_PPROF, BOTH, SAMPLES, .annotations = true,
                                            .offset = true};
     struct read_profile profile;
-    struct text name = {0};
+    AUTO_TEXT name = {0};
 
     add_entry(&scene, 3, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
     write_and_read(&scene, &options, &profile);
@@ -282,19 +274,17 @@ TEST(raw_names)
     text_clear(&name);
     show_string(&name, &profile, profile.items[5][0].numbers[3]);
     CHECK_STRING(name.data, "__schedule");
-    text_free(&name);
     free_profile(&profile);
-    free_scene(&scene);
 }
 
 /* A demangled frame also has the name from the symbol table. */
 TEST(mangled_names)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 0x401136, "A::f(int)", "cat", 0x1f);
     const struct report_options options = {AS_PPROF, BOTH, SAMPLES};
     struct read_profile profile;
-    struct text name = {0};
+    AUTO_TEXT name = {0};
 
     text_add(&scene.symbols.items[f].raw, "_ZN1A1fEi");
     add_entry(&scene, 3, 7, "cat", NO_FRAMES, FRAMES(f));
@@ -305,9 +295,7 @@ TEST(mangled_names)
     text_clear(&name);
     show_string(&name, &profile, profile.items[5][0].numbers[3]);
     CHECK_STRING(name.data, "_ZN1A1fEi");
-    text_free(&name);
     free_profile(&profile);
-    free_scene(&scene);
 }
 
 /* ---- The run ---- */
@@ -320,7 +308,7 @@ TEST(about_the_run)
     };
     static const char *const comments[] = {"profile -F 99 '\\x01'", "on vm, Linux 6.1", "3 lost",
                                            "4 gone"};
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     const struct report_options options = {AS_PPROF, BOTH, SAMPLES, .about = &about};
     struct read_profile profile;
@@ -331,29 +319,26 @@ TEST(about_the_run)
     CHECK_NUMBER(profile.numbers[10], 5000000001);
     CHECK_NUMBER(profile.counts[13], COUNT_OF(comments));
     for (size_t i = 0; i < profile.counts[13] && i < COUNT_OF(comments); i++) {
-        struct text comment = {0};
+        AUTO_TEXT comment = {0};
         show_string(&comment, &profile, profile.items[13][i].numbers[0]);
         CHECK_STRING(comment.data, comments[i]);
-        text_free(&comment);
     }
     free_profile(&profile);
-    free_scene(&scene);
 }
 
 TEST(nothing_counted)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
 
     EXPECT_PPROF(&scene, "waits/count blocked/microseconds default blocked\n", "", WAITS, BOTH,
                  MEASURE("waits", "blocked", "microseconds", 0));
-    free_scene(&scene);
 }
 
 /* Many stacks, each once; the sum that is read is the sum that was counted. */
 TEST(many_stacks)
 {
     enum { STACKS = 20000, SYMBOLS = 3000, DEPTH = 12 };
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct read_profile profile;
     uint64_t sum = 0, counted = 0;
     uint32_t frames[DEPTH];
@@ -385,7 +370,6 @@ TEST(many_stacks)
     }
     CHECK_NUMBER(sum, counted);
     free_profile(&profile);
-    free_scene(&scene);
 }
 
 TEST_MAIN

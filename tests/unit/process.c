@@ -35,21 +35,19 @@ static bool make_file(const char *path)
     static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
                                                     {1, PAGE, 0x402000, PAGE}};
     struct image image;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
     image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 3 * PAGE);
     bool made = fd >= 0 && write(fd, image.bytes, image.length) == (ssize_t)image.length;
-    close(fd);
     return made;
 }
 
 /* Maps the file's second and third page. */
 static const char *map_file(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
     void *at = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE, fd, PAGE);
 
-    close(fd);
     return at == MAP_FAILED ? NULL : at;
 }
 
@@ -155,7 +153,7 @@ TEST(memory_without_a_file)
 {
     struct process_place places[3] = {{.address = 0}};
     char *anonymous = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int fd = memfd_create("in memory", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("in memory", MFD_CLOEXEC);
     char *memory = ftruncate(fd, PAGE) ? NULL : mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 
     /* A gap, so that the page is not merged with others, and nothing is mapped next to it. */
@@ -177,7 +175,6 @@ TEST(memory_without_a_file)
     munmap(anonymous, PAGE);
     munmap(anonymous + 2 * PAGE, PAGE);
     munmap(memory, PAGE);
-    close(fd);
 }
 
 TEST(processes_that_are_gone)
@@ -209,7 +206,7 @@ static void a_first_thread_that_has_ended(void)
 {
     char path[256], state[32];
     struct process_place place = {.address = 0};
-    struct text status = {0};
+    AUTO_TEXT status = {0};
     const bool can_follow = can_follow_mappings();
 
     in_directory(path, sizeof(path), "ended.so");
@@ -236,7 +233,6 @@ static void a_first_thread_that_has_ended(void)
     if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    text_free(&status);
     munmap((void *)(uintptr_t)at, 2 * PAGE);
     unlink(path);
 }

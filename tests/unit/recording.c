@@ -76,7 +76,7 @@ TEST(cut_off)
 /* Written here, and read here. */
 TEST(there_and_back)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     const struct report_about about = {.applet = "profile", .command_line = "profile 'a b'", .host = "h",
                                        .kernel = "k", .began = 7, .ended = UINT64_MAX, .events = 3, .losses = ""};
     const struct report_options options = {.layout = LAYOUT_PROFILE, .show_process = true, .kernel = true,
@@ -109,7 +109,6 @@ TEST(there_and_back)
     free(text);
     free(bytes);
     recording_free(&recording);
-    free_scene(&scene);
 }
 
 static void end_reader(void *context, bool begins, unsigned role)
@@ -125,7 +124,7 @@ TEST(identities_lost)
     struct mapped_file file = {.kind = MAPPED_FILE, .path = "/bin/a", .label = "a",
                                .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
     struct file_row whole = {.file = &file}, lost = {.file = &file};
-    struct text unread = {0};
+    AUTO_TEXT unread = {0};
 
     CHECK(file.fd >= 0 && !fstat(file.fd, &file.about));
     CHECK_NUMBER(identities_read(&whole, 1, &unread), 0);
@@ -135,7 +134,6 @@ TEST(identities_lost)
     sandbox_watch(NULL, NULL);
     CHECK(unread.data && strstr(unread.data, "was killed by signal 9"));
     CHECK(lost.identity.kind == IDENTITY_UNKNOWN && !lost.segment_count);
-    text_free(&unread);
     free(whole.segments);
     free(lost.segments);
     close(file.fd);

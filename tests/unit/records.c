@@ -195,13 +195,12 @@ TEST(the_time_of_day)
 
 TEST(the_header)
 {
-    struct text out = {0};
+    AUTO_TEXT out = {0};
 
     records_add_header(&out, &(struct record_options){.format = RECORD_PERF});
     CHECK_NUMBER(out.length, 0);
     records_add_header(&out, &(struct record_options){.format = RECORD_TEXT});
     CHECK_STRING(out.data, "TIME(s)            COMM            PID     TID     CPU EVENT\n");
-    text_free(&out);
 }
 
 TEST(as_perf_prints_it)

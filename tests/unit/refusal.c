@@ -14,13 +14,11 @@
 
 static void check_sentence(int error, const char *said, const char *sentence)
 {
-    struct text log = {0}, why = {0};
+    AUTO_TEXT log = {0}, why = {0};
 
     text_add(&log, said);
     refusal_explain_program(REFUSED_PROBES, error, &log, &why);
     CHECK_STRING(why.data ? why.data : "", sentence);
-    text_free(&log);
-    text_free(&why);
 }
 
 #define REFUSED(words) "the kernel's verifier rejects the program (\"" words "\"), which is a bug in " \
@@ -46,14 +44,11 @@ TEST(no_words)
     static const char *const logs[] = {"", "\n\n", "processed 2 insns (limit 1000000)\n"};
 
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
-        struct text log = {0}, why = {0}, plain = {0};
+        AUTO_TEXT log = {0}, why = {0}, plain = {0};
         text_add(&log, logs[i]);
         refusal_explain_program(REFUSED_PROBES, -EACCES, &log, &why);
         refusal_explain(REFUSED_PROBES, -EACCES, 0, &plain);
         CHECK_STRING(why.data, plain.data);
-        text_free(&log);
-        text_free(&why);
-        text_free(&plain);
     }
     check_sentence(-EMFILE, "some words\n", "too many open files: raise the limit (ulimit -n)");
 }
@@ -63,7 +58,7 @@ TEST(a_real_one)
 {
     struct program program = {0};
     struct linked linked;
-    struct text log = {0}, why = {0};
+    AUTO_TEXT log = {0}, why = {0};
 
     EMIT(&program,
         LDX(DW, R0, R10, 8),
@@ -83,8 +78,6 @@ TEST(a_real_one)
         CHECK(why.data && strstr(why.data, "invalid read from stack"));
     }
     program_free(&program);
-    text_free(&log);
-    text_free(&why);
 }
 
 /* Messages of kernels that do not interpret all programs. */

@@ -24,7 +24,7 @@ static struct scene one_block(void)
 
 TEST(plain_block)
 {
-    struct scene scene = one_block();
+    AUTO_SCENE scene = one_block();
 
     EXPECT(&scene,
            "\n"
@@ -40,12 +40,11 @@ TEST(plain_block)
     EXPECT(&scene,
            "\n06:05:04\n  vfs_read\n  mod_read\n  libc.so.6+0x114992\n  main\n    7\n\n",
            .format = REPORT_TEXT, BOTH, .timestamp = true);
-    free_scene(&scene);
 }
 
 TEST(options_of_text)
 {
-    struct scene scene = one_block();
+    AUTO_SCENE scene = one_block();
 
     EXPECT(&scene,
            "\n"
@@ -96,12 +95,11 @@ TEST(options_of_text)
            "    7\n"
            "\n", TEXT, BOTH, .annotations = true, .verbose = true, .offset = true,
            .delimited = true, .timestamp = true);
-    free_scene(&scene);
 }
 
 TEST(folded_lines)
 {
-    struct scene scene = one_block();
+    AUTO_SCENE scene = one_block();
 
     EXPECT(&scene, "tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH);
     EXPECT(&scene, "main;[libc.so.6];mod_read;vfs_read 7\n", .format = REPORT_FOLDED, BOTH);
@@ -122,7 +120,6 @@ TEST(folded_lines)
            "06:05:04;tar (4242);main+0x1f;[libc.so.6];-;mod_read+0x2_[k];vfs_read+0x10_[k] 7\n",
            FOLDED, BOTH, .time_as_root = true, .by = GROUP_BY_PROCESS, .offset = true,
            .annotations = true, .delimited = true);
-    free_scene(&scene);
 }
 
 TEST(one_side_empty)
@@ -150,7 +147,7 @@ TEST(one_side_empty)
 
 TEST(no_stack_at_all)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
 
     add_entry(&scene, 5, 1, "init", NO_FRAMES, NO_FRAMES);
     EXPECT(&scene, "\n  [no stack]\n    init (1)\n    5\n\n", TEXT, BOTH);
@@ -166,12 +163,11 @@ TEST(no_stack_at_all)
     EXPECT(&scene, "init;[no kernel stack] 5\n", FOLDED, .kernel = true);
     EXPECT(&scene, "init;[no user stack] 5\n", FOLDED, .user = true);
     EXPECT(&scene, "[no kernel stack] 5\n", .format = REPORT_FOLDED, .kernel = true);
-    free_scene(&scene);
 }
 
 TEST(lost_stacks)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t main_ = add_symbol(&scene, false, 0x401136, "main", "tar", 0);
 
     add_entry(&scene, 1, 7, "tar", NO_FRAMES, FRAMES(main_))->task.kernel.state = STACK_FULL;
@@ -186,12 +182,11 @@ TEST(lost_stacks)
     add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
            BOTH);
-    free_scene(&scene);
 }
 
 TEST(names_that_are_not_known)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t kernel = add_symbol(&scene, true, 0xffffffff81000000, NULL, NULL, 0);
     uint32_t user = add_symbol(&scene, false, 0x1234, NULL, NULL, 0);
     uint32_t vdso = add_symbol(&scene, false, 0x7ffc00c5, NULL, "[vdso]", 0xc5);
@@ -221,12 +216,11 @@ TEST(names_that_are_not_known)
            "\n", TEXT, BOTH, .verbose = true, .annotations = true, .offset = true);
     EXPECT(&scene, "x;[my file 2];[anon];[vdso];[unknown];[unknown]_[k] 1\n", FOLDED, BOTH,
            .annotations = true, .offset = true);
-    free_scene(&scene);
 }
 
 TEST(bytes_in_names)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t odd = add_symbol(&scene, false, 1, "op;\x1b[2J\n\xff", "x", 0);
     uint32_t umlaut = add_symbol(&scene, false, 2, "gr\xc3\xb6\xc3\x9f" "e", "x", 0);
     uint32_t file = add_symbol(&scene, false, 3, NULL, "a;b\t", 5);
@@ -253,12 +247,11 @@ TEST(bytes_in_names)
            "\n  f\n    [unknown] (7)\n    1\n\n  f\n    123456789012345\\xc3 (7)\n    2\n\n", TEXT,
            BOTH);
     EXPECT(&scene, "[unknown];f 1\n123456789012345\\xc3;f 2\n", FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 TEST(processes_elsewhere)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, true, 2, "f", "", 0);
 
     add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES)->task.foreign = true;
@@ -267,13 +260,12 @@ TEST(processes_elsewhere)
            "\n  f\n    tar (15069)\n    1\n\n  f\n    tar (host 15069)\n    1\n\n", TEXT, BOTH);
     EXPECT(&scene, "tar (15069);f 1\ntar (host 15069);f 1\n", FOLDED, BOTH, .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "tar;f 2\n", FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 /* Two calls in one function, two modules with functions of the same name. */
 TEST(equal_lines_are_one)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t one = add_symbol(&scene, true, 0xffffffff81000010, "f", "", 0x10);
     uint32_t other = add_symbol(&scene, true, 0xffffffff81000020, "f", "", 0x20);
     uint32_t in_mod = add_symbol(&scene, true, 0xffffffffc0000010, "f", "mod", 0x10);
@@ -313,12 +305,11 @@ TEST(equal_lines_are_one)
            .format = REPORT_TEXT, BOTH, .delimited = true);
     EXPECT(&scene, "\n  a_[k]\n    1\n\n  a_[k]\n  b_[k]\n    2\n\n  a_[k]\n  b\n    4\n\n",
            .format = REPORT_TEXT, BOTH, .annotations = true);
-    free_scene(&scene);
 }
 
 TEST(processes_that_are_not_shown)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, true, 1, "f", "", 0);
 
     add_entry(&scene, 1, 7, "tar", FRAMES(f), NO_FRAMES);
@@ -330,13 +321,12 @@ TEST(processes_that_are_not_shown)
     EXPECT(&scene, "tar;f 3\ngzip;f 4\n", FOLDED, BOTH);
     EXPECT(&scene, "tar (7);f 1\ntar (8);f 2\ngzip (8);f 4\n", FOLDED, BOTH, .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "f 7\n", .format = REPORT_FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 /* Replacements in folded text can make names equal, and then they are one line, too. */
 TEST(equal_lines_after_replacing)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t semicolon = add_symbol(&scene, true, 1, "a;b", "", 0);
     uint32_t colon = add_symbol(&scene, true, 2, "a:b", "", 0);
     uint32_t blank = add_symbol(&scene, true, 3, "c 12", "", 0);
@@ -349,7 +339,6 @@ TEST(equal_lines_after_replacing)
     add_entry(&scene, 16, 7, "tar", FRAMES(colon, blank), NO_FRAMES);
     add_entry(&scene, 32, 7, "tar", FRAMES(colon, underscore), NO_FRAMES);
     EXPECT(&scene, "t:r;a:b 3\ntar;c_12 12\ntar;c 12;a:b 16\ntar;c_12;a:b 32\n", FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 TEST(last_frames_like_counts)
@@ -363,8 +352,8 @@ TEST(last_frames_like_counts)
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct scene scene = {0};
-        struct text expected = {0};
+        AUTO_SCENE scene = {0};
+        AUTO_TEXT expected = {0};
         uint32_t f = add_symbol(&scene, true, 1, cases[i].name, "", 0);
 
         add_entry(&scene, 3, 7, "tar", FRAMES(f, f), FRAMES(f));
@@ -376,15 +365,13 @@ TEST(last_frames_like_counts)
         scene.tally.entries[0].task.kernel.count = 1;
         scene.tally.entries[0].task.user = (struct stack){0};
         EXPECT(&scene, expected.data, .format = REPORT_TEXT, BOTH);
-        free_scene(&scene);
-        text_free(&expected);
     }
 }
 
 /* By count, then name, pid and frames. */
 TEST(order_of_blocks)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t b = add_symbol(&scene, true, 1, "b", "", 0);
     uint32_t a = add_symbol(&scene, true, 2, "a", "", 0);
     uint32_t user = add_symbol(&scene, false, 3, "a", "x", 0);
@@ -416,12 +403,11 @@ TEST(order_of_blocks)
            "tar (10);a 5\n"
            "zip (9);a 5\n"
            "bar (1);a 18446744073709551615\n", FOLDED, BOTH, .by = GROUP_BY_PROCESS);
-    free_scene(&scene);
 }
 
 TEST(the_greatest_alone)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct report_summary summary;
     uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
     uint32_t b = add_symbol(&scene, true, 2, "b", "", 0);
@@ -449,17 +435,15 @@ TEST(the_greatest_alone)
         CHECK_NUMBER(summary.left_blocks, 0);
         CHECK_NUMBER(summary.left_value, 0);
     }
-    free_scene(&scene);
 }
 
 TEST(nothing_counted)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
 
     EXPECT(&scene, "\n", TEXT, BOTH);
     EXPECT(&scene, "\n06:05:04\n", TEXT, BOTH, .timestamp = true);
     EXPECT(&scene, "", FOLDED, BOTH, .time_as_root = true);
-    free_scene(&scene);
 }
 
 static int write_to(FILE *out, const struct scene *scene, enum report_format format)
@@ -472,7 +456,7 @@ static int write_to(FILE *out, const struct scene *scene, enum report_format for
 
 TEST(writing_fails)
 {
-    struct scene scene = one_block();
+    AUTO_SCENE scene = one_block();
 
     for (enum report_format format = REPORT_TEXT; format <= REPORT_FOLDED; format++) {
         FILE *full = fopen("/dev/full", "w");
@@ -495,7 +479,6 @@ TEST(writing_fails)
     CHECK_NUMBER(report_write(full, &scene.tally, &scene.symbols, &options, &six_oclock, &summary),
                  -ENOSPC);
     fclose(full);
-    free_scene(&scene);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void expect(const struct report_files_options *config, const char *expect
         [REPORT_SBX] = "sbx",
     };
     struct report_files files;
-    struct text error = {0}, got = {0};
+    AUTO_TEXT error = {0}, got = {0};
     int result = report_files_choose(&files, config, &error);
 
     CHECK_NUMBER(result, error.length ? -EINVAL : 0);
@@ -33,8 +33,6 @@ static void expect(const struct report_files_options *config, const char *expect
         text_format(&got, "%s%s %s", i ? ", " : "", names[files.items[i].format],
                     files.items[i].path ? files.items[i].path : "-");
     CHECK_STRING(result ? error.data : got.data, expected);
-    text_free(&error);
-    text_free(&got);
 }
 
 #define EXPECT(expected, ...) expect(&(struct report_files_options){__VA_ARGS__}, expected)
@@ -98,7 +96,7 @@ TEST(unknown_endings_are_named)
 {
     struct report_files_options config = {.paths = PATHS("report.html")};
     struct report_files files;
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     CHECK_NUMBER(report_files_choose(&files, &config, &error), -EINVAL);
     CHECK(strstr(error.data, "\"report.html\"") && strstr(error.data, ".speedscope.json") &&
@@ -108,7 +106,6 @@ TEST(unknown_endings_are_named)
     CHECK_NUMBER(report_files_choose(&files, &config, &error), -EINVAL);
     CHECK(strstr(error.data, "\"html\"") && strstr(error.data, "speedscope") &&
           strstr(error.data, "folded"));
-    text_free(&error);
 }
 
 TEST(with_an_interval)
@@ -125,11 +122,10 @@ static void expect_name(const char *path, uint64_t number, bool last, const char
 {
     /* A leap day, and its last millisecond. */
     const struct report_turn turn = {number, 1709251199999999999, last};
-    struct text name = {0};
+    AUTO_TEXT name = {0};
 
     file_name_add(&name, path, &turn);
     CHECK_STRING(name.data, expected);
-    text_free(&name);
 }
 
 TEST(names)

@@ -28,7 +28,7 @@ static struct scene one_wake_up(uint64_t value)
 
 TEST(profile_text)
 {
-    struct scene scene = one_wake(7);
+    AUTO_SCENE scene = one_wake(7);
 
     EXPECT(&scene,
            "\n"
@@ -77,12 +77,11 @@ TEST(profile_text)
            "    -                cat (4242/4243)\n"
            "        7\n"
            "\n", SAMPLES, BOTH, .by = GROUP_BY_THREAD);
-    free_scene(&scene);
 }
 
 TEST(profile_folded)
 {
-    struct scene scene = one_wake(7);
+    AUTO_SCENE scene = one_wake(7);
 
     EXPECT(&scene, "cat;main;[libc.so.6];read_pipe;__schedule 7\n", SAMPLES, AS_FOLDED, BOTH);
     EXPECT(&scene, "cat;main;[libc.so.6];-;read_pipe;__schedule 7\n", SAMPLES, AS_FOLDED, BOTH,
@@ -90,13 +89,12 @@ TEST(profile_folded)
     EXPECT(&scene, "06:05:04;cat;main+0x1f;[libc.so.6];read_pipe+0x2_[k];__schedule+0x10_[k] 7\n",
            SAMPLES, AS_FOLDED, BOTH, .offset = true, .annotations = true, .timestamp = true,
            .time_as_root = true, .verbose = true);
-    free_scene(&scene);
 }
 
 /* Values are summed before they are divided, and an entry that rounds to 0 is printed, too. */
 TEST(units)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct report_summary summary;
     struct names n = add_names(&scene);
 
@@ -119,12 +117,11 @@ TEST(units)
     CHECK_NUMBER(summary.value, 3);
     CHECK_NUMBER(summary.left_blocks, 2);
     CHECK_NUMBER(summary.left_value, 2); /* of 2399 */
-    free_scene(&scene);
 }
 
 TEST(wakeuptime_text)
 {
-    struct scene scene = one_wake_up(12345678);
+    AUTO_SCENE scene = one_wake_up(12345678);
 
     EXPECT(&scene,
            "\n"
@@ -149,23 +146,21 @@ TEST(wakeuptime_text)
            "        12345\n"
            "\n", WAKES, BOTH, .delimited = true, .verbose = true, .offset = true,
            .annotations = true, .timestamp = true);
-    free_scene(&scene);
 }
 
 TEST(wakeuptime_folded)
 {
-    struct scene scene = one_wake_up(12345678);
+    AUTO_SCENE scene = one_wake_up(12345678);
 
     EXPECT(&scene, "yes;loop;send;write_pipe;try_to_wake_up;cat 12345\n", WAKES, AS_FOLDED, BOTH);
     EXPECT(&scene, "06:05:04;yes;loop+0x8;send+0x4;-;write_pipe+0x30_[k];try_to_wake_up+0x20_[k];"
                    "cat 12345\n", WAKES, AS_FOLDED, BOTH, .delimited = true, .offset = true,
            .annotations = true, .time_as_root = true, .timestamp = true);
-    free_scene(&scene);
 }
 
 TEST(offwaketime_text)
 {
-    struct scene scene = one_wake(12345678);
+    AUTO_SCENE scene = one_wake(12345678);
 
     EXPECT(&scene,
            "\n"
@@ -201,12 +196,11 @@ TEST(offwaketime_text)
            "        12345\n"
            "\n", BOTH_SIDES, BOTH, .delimited = true, .verbose = true, .offset = true,
            .annotations = true, .timestamp = true);
-    free_scene(&scene);
 }
 
 TEST(offwaketime_folded)
 {
-    struct scene scene = one_wake(12345678);
+    AUTO_SCENE scene = one_wake(12345678);
 
     EXPECT(&scene, "cat;main;[libc.so.6];read_pipe;__schedule;--;"
                    "try_to_wake_up;write_pipe;send;loop;yes 12345\n", BOTH_SIDES, AS_FOLDED, BOTH);
@@ -214,12 +208,11 @@ TEST(offwaketime_folded)
                    "try_to_wake_up+0x20_[k];write_pipe+0x30_[k];-;send+0x4;loop+0x8;yes 12345\n",
            BOTH_SIDES, AS_FOLDED, BOTH, .delimited = true, .offset = true, .annotations = true,
            .time_as_root = true, .timestamp = true);
-    free_scene(&scene);
 }
 
 TEST(nobody_woke_it)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
@@ -258,13 +251,12 @@ TEST(nobody_woke_it)
            "        6\n"
            "\n", WAKES, BOTH);
     EXPECT(&scene, "[no waker];cat 5\n[no waker];[no stack];cat 6\n", WAKES, AS_FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 /* With -d there is a delimiter if both stacks have frames, and nowhere else. */
 TEST(one_side_empty)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     struct tally_entry *entry = add_entry(&scene, 1000, 2, "kthread", FRAMES(n.schedule),
                                           NO_FRAMES);
@@ -287,12 +279,11 @@ TEST(one_side_empty)
            "\n", BOTH_SIDES, BOTH, .delimited = true);
     EXPECT(&scene, "kthread;__schedule;--;loop;yes 1\n", BOTH_SIDES, AS_FOLDED, BOTH,
            .delimited = true);
-    free_scene(&scene);
 }
 
 TEST(no_stacks)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct tally_entry *entry = add_entry(&scene, 1000, 2, "cat", NO_FRAMES, NO_FRAMES);
 
     add_waker(&scene, entry, 9, "yes", NO_FRAMES, NO_FRAMES);
@@ -315,12 +306,11 @@ TEST(no_stacks)
            "\n", BOTH_SIDES, BOTH, .delimited = true);
     EXPECT(&scene, "cat;[no user stack];--;[no user stack];yes 1\n", BOTH_SIDES, AS_FOLDED,
            .user = true, .delimited = true);
-    free_scene(&scene);
 }
 
 TEST(lost_stacks)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     struct tally_entry *entry = add_entry(&scene, 1000, 2, "cat", NO_FRAMES, FRAMES(n.main_));
 
@@ -347,7 +337,6 @@ TEST(lost_stacks)
     EXPECT(&scene, "\n    target:          cat (2)\n    try_to_wake_up\n    --\n"
                    "    [stack storage full]\n    waker:           yes (9)\n        1\n\n", WAKES, BOTH,
            .delimited = true);
-    free_scene(&scene);
 }
 
 TEST(nothing_counted)

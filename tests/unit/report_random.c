@@ -244,13 +244,12 @@ static void check_sums(const struct scene *scene, struct report_options options)
 TEST(entries_alone_and_together)
 {
     for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {
-        struct scene scene = random_scene();
+        AUTO_SCENE scene = random_scene();
         struct report_options options = random_options();
 
         check_report(&scene, &options);
         check_order(&scene, &options);
         check_sums(&scene, options);
-        free_scene(&scene);
     }
 }
 
@@ -261,7 +260,7 @@ TEST(entries_alone_and_together)
 TEST(names_for_processes)
 {
     for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {
-        struct scene scene = random_scene();
+        AUTO_SCENE scene = random_scene();
         struct report_options options = random_options();
 
         options.by = GROUP_BY_NAME;
@@ -269,7 +268,6 @@ TEST(names_for_processes)
             check_report(&scene, &options);
         check_order(&scene, &options);
         check_sums(&scene, options);
-        free_scene(&scene);
     }
 }
 

@@ -96,6 +96,9 @@ static inline void free_scene(struct scene *scene)
     tally_free(&scene->tally);
 }
 
+/* Is freed where its scope ends. */
+#define AUTO_SCENE __attribute__((cleanup(free_scene))) struct scene
+
 static const struct tm six_oclock = {.tm_hour = 6, .tm_min = 5, .tm_sec = 4};
 
 /* Writes the report and compares it; *summary may be NULL. */

@@ -6,7 +6,7 @@
 
 TEST(marks)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
@@ -54,13 +54,12 @@ TEST(marks)
     EXPECT(&scene, "cat;[blocked all along];[no stack] 1\n", WAITS, AS_FOLDED, BOTH);
     scene.tally.entries[0].task.kernel.state = STACK_FULL;
     EXPECT(&scene, "cat;[blocked all along];[stack storage full] 1\n", WAITS, AS_FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 /* Events without room for a count of their own are in the total, and belong to no task. */
 TEST(table_full)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 2000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
@@ -80,12 +79,11 @@ TEST(table_full)
            "    [table full]\n        5\n\n", BOTH_SIDES, BOTH);
     EXPECT(&scene, "cat;__schedule;--;[no waker] 2\n[table full] 5\n", BOTH_SIDES, AS_FOLDED, BOTH);
     EXPECT(&scene, "[no waker];cat 2\n[table full] 5\n", WAKES, AS_FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 TEST(tasks_elsewhere)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->task.foreign = true;
@@ -103,13 +101,12 @@ TEST(tasks_elsewhere)
            "    target:          cat (host 7)\n        1\n\n"
            "    waker:           yes (host 9)\n    try_to_wake_up\n    --               --\n"
            "    __schedule\n    target:          cat (7)\n        2\n\n", BOTH_SIDES, BOTH);
-    free_scene(&scene);
 }
 
 /* Threads of one process are blocks of their own only if threads are shown. */
 TEST(threads_and_processes)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES)->task.tid = 100;
@@ -122,7 +119,6 @@ TEST(threads_and_processes)
     EXPECT(&scene, "\n    __schedule\n    -                cat (7)\n        3000\n\n", SAMPLES,
            BOTH);
     EXPECT(&scene, "cat;__schedule 3\n", WAITS, AS_FOLDED, BOTH);
-    free_scene(&scene);
 }
 
 TEST(both_sides_have_numbers)
@@ -179,7 +175,7 @@ static struct scene many_of_a_name(void)
 
 TEST(names_for_processes)
 {
-    struct scene scene = many_of_a_name();
+    AUTO_SCENE scene = many_of_a_name();
 
     EXPECT(&scene,
            "\n"
@@ -213,13 +209,12 @@ TEST(names_for_processes)
     EXPECT(&scene, "yes;try_to_wake_up;dog 0\nyes;try_to_wake_up;cat 5\n", WAKES, AS_FOLDED, BOTH,
            .by = GROUP_BY_NAME);
     EXPECT(&scene, "\n  __schedule\n    5500\n\n", BOTH, .by = GROUP_BY_NAME);
-    free_scene(&scene);
 }
 
 /* An interrupt has no pid; the thread that it hit follows it if that is asked for. */
 TEST(interrupts)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     struct tally_entry *first = add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
 
@@ -233,12 +228,11 @@ TEST(interrupts)
     snprintf(scene.tally.entries[0].waker.comm, COMM_BYTES, "cc1");
     EXPECT(&scene, "[timer interrupt] on cc1;try_to_wake_up;cat (7/8) 1\n", WAKES, AS_FOLDED, BOTH,
            .by = GROUP_BY_THREAD);
-    free_scene(&scene);
 }
 
 TEST(nobody_by_name)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
 
     add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
@@ -248,13 +242,12 @@ TEST(nobody_by_name)
            "    waker:           [no waker]\n    --               --\n    __schedule\n"
            "    target:          cat (2 processes)\n        2\n\n", BOTH_SIDES, BOTH,
            .by = GROUP_BY_NAME);
-    free_scene(&scene);
 }
 
 /* Names at the end of a line are its last frame, and no frame contains a separator. */
 TEST(bytes_in_names)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     uint32_t numbered = add_symbol(&scene, true, 1, "f 12", "", 0);
 
@@ -288,7 +281,6 @@ TEST(bytes_in_names)
                    "a 1;__schedule;--;try_to_wake_up;b_1 5\n"
                    "[unknown];__schedule;--;try_to_wake_up;[unknown] 8\n", BOTH_SIDES, AS_FOLDED,
            BOTH);
-    free_scene(&scene);
 }
 
 /* By value, then the target's name and number, then the waker's. */

@@ -30,7 +30,7 @@ static struct scene make_scene(void)
 
 TEST(text)
 {
-    struct scene scene = make_scene();
+    AUTO_SCENE scene = make_scene();
 
     EXPECT(&scene,
            "\n"
@@ -48,13 +48,12 @@ TEST(text)
            "    x (7)\n"
            "    4\n"
            "\n", TEXT, BOTH);
-    free_scene(&scene);
 }
 
 /* With -v addresses are shown. */
 TEST(text_with_addresses)
 {
-    struct scene scene = make_scene();
+    AUTO_SCENE scene = make_scene();
 
     scene.tally.count = 1;
     EXPECT(&scene,
@@ -70,12 +69,11 @@ TEST(text_with_addresses)
            "    x (7)\n"
            "    1\n"
            "\n", TEXT, BOTH, .verbose = true);
-    free_scene(&scene);
 }
 
 TEST(folded_and_flat)
 {
-    struct scene scene = make_scene();
+    AUTO_SCENE scene = make_scene();
 
     EXPECT(&scene,
            "x;[unknown];main;[unknown] (3 frames);[unknown];[unknown];vfs_read 3\n"
@@ -87,7 +85,6 @@ TEST(folded_and_flat)
            "   0.00   42.86  [unknown]\n"
            "   0.00   42.86  [unknown] (3 frames)\n"
            "   0.00   42.86  main\n", .format = REPORT_FLAT, BOTH);
-    free_scene(&scene);
 }
 
 static char *written(const struct scene *scene, struct report_options options, size_t *length)
@@ -110,13 +107,12 @@ TEST(pictures_and_json)
     static const char *const names[] = {"[unknown] (3 frames)", "[unknown] (2 frames)"};
 
     for (size_t i = 0; i < COUNT_OF(formats); i++) {
-        struct scene scene = make_scene();
+        AUTO_SCENE scene = make_scene();
         size_t length;
         char *bytes = written(&scene, formats[i], &length);
         for (size_t name = 0; name < COUNT_OF(names); name++)
             CHECK(memmem(bytes, length, names[name], strlen(names[name])));
         free(bytes);
-        free_scene(&scene);
     }
 }
 

@@ -203,7 +203,7 @@ TEST(only_where_others_may_not_write)
 TEST(names_that_tell_no_age)
 {
     static const char *const names[] = {"a.txt", "%n.txt", "%%t.txt", "%t/a.txt", "%n/%t.txt"};
-    struct text error = {0};
+    AUTO_TEXT error = {0};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         CHECK_NUMBER(retention_check_name(names[i], &error), -EINVAL);
@@ -212,7 +212,6 @@ TEST(names_that_tell_no_age)
     }
     CHECK_NUMBER(retention_check_name("%t.txt", &error), 0);
     CHECK_NUMBER(retention_check_name("a/b/%n-%t.txt", &error), 0);
-    text_free(&error);
 }
 
 int main(void)

@@ -63,7 +63,7 @@ static void add_times(struct text *text, const char *what, size_t times)
 /* before, within `count` times, middle, behind `count` times, after */
 static int nested(const char *const *parts, size_t count)
 {
-    struct text mangled = {0};
+    AUTO_TEXT mangled = {0};
 
     text_add(&mangled, parts[0]);
     add_times(&mangled, parts[1], count);
@@ -72,7 +72,6 @@ static int nested(const char *const *parts, size_t count)
     text_add(&mangled, parts[4]);
     int result = asked(&mangled, false);
     CHECK_NUMBER(asked(&mangled, true), result);
-    text_free(&mangled);
     return result;
 }
 
@@ -137,7 +136,7 @@ static void make_doubling(struct text *mangled, unsigned levels)
 
 TEST(what_doubles)
 {
-    struct text mangled = {0};
+    AUTO_TEXT mangled = {0};
 
     make_doubling(&mangled, 3);
     CHECK_NUMBER(asked(&mangled, false), 0);
@@ -148,13 +147,12 @@ TEST(what_doubles)
     CHECK_NUMBER(asked(&mangled, false), -EINVAL);
     CHECK_NUMBER(asked(&mangled, true), 0);
     CHECK_STRING(rust_name.data, "a::<...>");
-    text_free(&mangled);
 }
 
 /* Paths without a name: they grow, but nothing is printed. */
 TEST(what_grows_unseen)
 {
-    struct text mangled = {0};
+    AUTO_TEXT mangled = {0};
 
     text_add(&mangled, "_RIC1aNt");
     add_times(&mangled, "Nt", 100);
@@ -169,13 +167,12 @@ TEST(what_grows_unseen)
         text_add(&mangled, "B4_");
     text_add(&mangled, "E");
     CHECK_NUMBER(asked(&mangled, false), -EINVAL);
-    text_free(&mangled);
 }
 
 /* A name of the greatest length is whole; with one more byte there is none. */
 TEST(length)
 {
-    struct text mangled = {0};
+    AUTO_TEXT mangled = {0};
 
     for (unsigned i = 0; i < 3; i++) {
         size_t count = i == 2 ? LONGEST + 1 : LONGEST;
@@ -190,7 +187,6 @@ TEST(length)
         CHECK_NUMBER(rust_demangle(mangled.data, mangled.length, &(struct demangle_options){0},
                                    &rust_name), -EINVAL);
     }
-    text_free(&mangled);
 }
 
 int main(void)

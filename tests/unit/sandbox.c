@@ -72,7 +72,7 @@ static int answer_much(void *context, struct text *answer)
 TEST(answers)
 {
     static const size_t sizes[] = {0, 1, 100000};
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     int signal = 7;
 
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
@@ -83,7 +83,6 @@ TEST(answers)
         CHECK_NUMBER(count, sizes[i]); /* its memory is a copy */
         CHECK_NUMBER(signal, 0);
     }
-    text_free(&answer);
 }
 
 static int refuse(void *context, struct text *answer)
@@ -103,7 +102,7 @@ TEST(failures)
 {
     static const int results[] = {-ENOMEM, -ENOEXEC, -EIO};
     int *nowhere = NULL;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     int signal;
 
     for (size_t i = 0; i < COUNT_OF(results); i++) {
@@ -115,7 +114,6 @@ TEST(failures)
         CHECK_NUMBER(run(crash, &nowhere, &answer, &signal), -EBADMSG);
         CHECK_NUMBER(signal, SIGSEGV);
     }
-    text_free(&answer);
 }
 
 /* ---- What it must not do ---- */
@@ -140,7 +138,7 @@ static int try_all(void *context, struct text *answer)
 
 static void calls_that_are_refused(void)
 {
-    struct text path = {0}, answer = {0};
+    AUTO_TEXT path = {0}, answer = {0};
     int signal, tried[8];
 
     text_format(&path, "%s/own", directory);
@@ -149,8 +147,6 @@ static void calls_that_are_refused(void)
     memcpy(tried, answer.data, sizeof(tried));
     for (int i = 0; i < 6; i++)
         CHECK_NUMBER(tried[i], EPERM);
-    text_free(&path);
-    text_free(&answer);
 }
 
 /* The sandbox closes every descriptor that it was not given. */
@@ -165,7 +161,7 @@ static int see_open(void *context, struct text *answer)
 
 TEST(descriptors)
 {
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     int signal, own = open(".", O_RDONLY | O_CLOEXEC), fds[4];
 
     for (int i = 0; i < 4; i++)
@@ -182,7 +178,6 @@ TEST(descriptors)
     for (int i = 0; i < 4; i++)
         CHECK(!close(fds[i]));
     close(own);
-    text_free(&answer);
 }
 
 /* ---- Capabilities that stay ---- */
@@ -245,7 +240,7 @@ TEST(rights_that_stay)
 
 TEST(explanations)
 {
-    struct text why = {0};
+    AUTO_TEXT why = {0};
 
     sandbox_explain(-EAGAIN, 0, &why);
     text_add(&why, "|");
@@ -257,7 +252,6 @@ TEST(explanations)
     CHECK_STRING(why.data, "failed: Resource temporarily unavailable|was killed by signal 9|"
                  "gave no valid answer|could not drop its privileges, so it read nothing: "
                  "allow prctl(2) and capset(2) in the container or security module");
-    text_free(&why);
 }
 
 /* The watcher reads what /proc says about the sandbox, and about its parent. */
@@ -280,40 +274,35 @@ static int wait_for_watcher(void *context, struct text *answer)
 
 static bool status_has(pid_t pid, const char *line)
 {
-    struct text path = {0}, status = {0};
+    AUTO_TEXT path = {0}, status = {0};
 
     text_format(&path, "/proc/%d/status", (int)pid);
     bool has = !read_file(AT_FDCWD, path.data, 65536, &status) && strstr(status.data, line);
     if (!has)
         printf("  %d: no %s in %s\n", (int)pid, line, status.data ? status.data : "nothing");
-    text_free(&path);
-    text_free(&status);
     return has;
 }
 
 /* Our effective capabilities: in a container, root has few, too. */
 static unsigned long long own_rights(void)
 {
-    struct text status = {0};
+    AUTO_TEXT status = {0};
     const char *line = NULL;
 
     if (!read_file(AT_FDCWD, "/proc/self/status", 65536, &status))
         line = strstr(status.data, "\nCapEff:\t");
     const unsigned long long rights_now = line ? strtoull(line + 9, NULL, 16) : 0;
-    text_free(&status);
     return rights_now;
 }
 
 static pid_t parent_of(pid_t pid)
 {
-    struct text path = {0}, status = {0};
+    AUTO_TEXT path = {0}, status = {0};
     pid_t parent = 0;
 
     text_format(&path, "/proc/%d/status", (int)pid);
     if (!read_file(AT_FDCWD, path.data, 65536, &status) && strstr(status.data, "\nPPid:"))
         parent = (pid_t)atoi(strstr(status.data, "\nPPid:") + 6);
-    text_free(&path);
-    text_free(&status);
     return parent;
 }
 
@@ -328,11 +317,10 @@ static int strike(const struct watch *watch)
 static bool has_own_user(pid_t pid)
 {
     const unsigned user = 0x7f000000u + (unsigned)pid;
-    struct text line = {0};
+    AUTO_TEXT line = {0};
 
     text_format(&line, "\nUid:\t%u\t%u\t%u\t%u\n", user, user, user, user);
     const bool is = status_has(pid, line.data);
-    text_free(&line);
     return is;
 }
 
@@ -349,10 +337,9 @@ static int look(const struct watch *watch)
                  (!HAS_FILTER || status_has(pids[0], "\nSeccomp:\t2\n")) &&
                  (geteuid() || has_own_user(pids[0]));
     /* It keeps CAP_DAC_READ_SEARCH (2), CAP_KILL (5), CAP_SYS_PTRACE (19), and no others. */
-    struct text line = {0};
+    AUTO_TEXT line = {0};
     text_format(&line, "\nCapEff:\t%016llx\n", own_rights() & (1u << 2 | 1u << 5 | RIGHT_TO_TRACE));
     right = right && status_has(parent_of(pids[0]), line.data);
-    text_free(&line);
     return write(watch->go[1], &byte, 1) != 1 || !right;
 }
 
@@ -360,7 +347,7 @@ static int look(const struct watch *watch)
 static void meet(int (*watcher_work)(const struct watch *watch), int result, int ended_by)
 {
     struct watch watch;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     int signal, status = 1;
 
     CHECK(!pipe(watch.tell) && !pipe(watch.go));
@@ -382,7 +369,6 @@ static void meet(int (*watcher_work)(const struct watch *watch), int result, int
         close(watch.tell[i]);
         close(watch.go[i]);
     }
-    text_free(&answer);
 }
 
 TEST(rights)
@@ -418,7 +404,7 @@ static int open_wanted(void *context, struct text *answer)
 
 static void check_opened(const struct wanted *wanted, const char *content)
 {
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     int signal, result = 1;
 
     CHECK_NUMBER(run(open_wanted, (void *)wanted, &answer, &signal), 0);
@@ -432,12 +418,11 @@ static void check_opened(const struct wanted *wanted, const char *content)
     CHECK_NUMBER(open_wanted((void *)wanted, &answer), 0);
     memcpy(&result, answer.data, sizeof(result));
     CHECK_NUMBER(result, wanted->error);
-    text_free(&answer);
 }
 
 TEST(opening)
 {
-    struct text own = {0}, inner = {0}, long_path = {0};
+    AUTO_TEXT own = {0}, inner = {0}, long_path = {0};
 
     text_format(&own, "%s/own", directory);
     text_format(&inner, "%s/root", directory);
@@ -452,20 +437,15 @@ TEST(opening)
     for (int i = 0; i < 5000; i++)
         text_add(&long_path, "/a");
     check_opened(&(struct wanted){NULL, long_path.data, -ENAMETOOLONG}, "");
-    text_free(&own);
-    text_free(&inner);
-    text_free(&long_path);
 }
 
 static void put(const char *name, const char *content)
 {
-    struct text path = {0};
+    AUTO_TEXT path = {0};
 
     text_format(&path, "%s/%s", directory, name);
-    int fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    AUTO_FD fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
-    close(fd);
-    text_free(&path);
 }
 
 #define RENAMED_OPENS 3000
@@ -473,7 +453,7 @@ static void put(const char *name, const char *content)
 /* Renames by another process, in this directory or elsewhere, do not hide a file. */
 TEST(opening_beside_renames)
 {
-    struct text inner = {0};
+    AUTO_TEXT inner = {0};
     unsigned lost = 0;
     int status;
 
@@ -493,7 +473,6 @@ TEST(opening_beside_renames)
     CHECK(end(child) && waitpid(child, &status, 0) == child);
     (void)remove("root/one");
     (void)remove("root/other");
-    text_free(&inner);
 }
 
 /*
@@ -507,9 +486,9 @@ TEST(places)
         "/proc/sys/kernel/osrelease", "/sys/kernel/mm/transparent_hugepage/enabled",
         "/sys/fs/cgroup/cgroup.procs", "/sys/kernel/tracing/trace", "/sys/kernel/debug/sleep_time",
     };
-    struct text path = {0}, root = {0};
+    AUTO_TEXT path = {0}, root = {0};
     struct stat there;
-    int fd = memfd_create("places", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("places", MFD_CLOEXEC);
 
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
         if (stat(refused[i], &there)) /* not on every machine */
@@ -520,7 +499,6 @@ TEST(places)
     CHECK(!stat("/proc/self/mem", &there));
     if (!geteuid() && !(own_rights() & RIGHT_TO_TRACE)) {
         printf("SKIP places, in part: root lacks CAP_SYS_PTRACE here\n");
-        close(fd);
         return;
     }
     CHECK(fd >= 0 && write(fd, "memory", 6) == 6);
@@ -530,15 +508,12 @@ TEST(places)
     text_format(&path, "%s/own", directory);
     text_format(&root, "/proc/%d/root", (int)getpid());
     check_opened(&(struct wanted){root.data, path.data, 0}, "outside");
-    close(fd);
-    text_free(&path);
-    text_free(&root);
 }
 
 static int ask_for_memory(void *context, struct text *answer)
 {
     static const char *const asked[] = {"/proc/self/mem", "/proc", "/proc/self/task"};
-    struct text told = {0};
+    AUTO_TEXT told = {0};
 
     (void)context;
     for (size_t i = 0; i < COUNT_OF(asked); i++) {
@@ -547,27 +522,24 @@ static int ask_for_memory(void *context, struct text *answer)
         if (fd >= 0)
             close(fd);
     }
-    text_free(&told);
     return 0;
 }
 
 /* Neither with a job's own opener. */
 TEST(places_of_other_ways)
 {
-    struct text answer = {0}, expected = {0};
+    AUTO_TEXT answer = {0}, expected = {0};
     int signal;
 
     CHECK_NUMBER(run(ask_for_memory, NULL, &answer, &signal), 0);
     for (int i = 0; i < 3; i++)
         text_format(&expected, "%d|", -EINVAL);
     CHECK_STRING(answer.data, expected.data);
-    text_free(&answer);
-    text_free(&expected);
 }
 
 static int ask(void *context, struct text *answer)
 {
-    struct text told = {0};
+    AUTO_TEXT told = {0};
 
     (void)context;
     for (unsigned char how = 1; how <= 3; how++) {
@@ -578,13 +550,12 @@ static int ask(void *context, struct text *answer)
         if (fd >= 0)
             close(fd);
     }
-    text_free(&told);
     return sandbox_is_here() ? 0 : -EIO;
 }
 
 TEST(other_ways)
 {
-    struct text answer = {0}, expected = {0};
+    AUTO_TEXT answer = {0}, expected = {0};
     int signal;
 
     CHECK(!sandbox_is_here());
@@ -592,8 +563,6 @@ TEST(other_ways)
     text_format(&expected, "0 1 root own (10) 7 outside|0 long (4015) 6 inside|%d 3 root root/own (15)"
                 " 0 |", -ELOOP);
     CHECK_STRING(answer.data, expected.data);
-    text_free(&answer);
-    text_free(&expected);
 }
 
 /* ---- The end ---- */
@@ -698,7 +667,7 @@ static void watch_ends(void *context, bool begins, unsigned role)
 TEST(told_in_time)
 {
     struct role_ends *ends = mmap(NULL, sizeof(*ends), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     size_t count = 1;
     int signal;
 
@@ -710,14 +679,13 @@ TEST(told_in_time)
         CHECK(ends->pids[role] && ends->told[role] && !ends->taken[role]);
     CHECK(ends->pids[SANDBOX_BROKER] != ends->pids[SANDBOX_READER]);
     munmap(ends, sizeof(*ends));
-    text_free(&answer);
 }
 
 /* While one job runs, others begin and end; its answer waits until it is taken. */
 TEST(aside)
 {
     struct watch watch;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     struct sandbox_run beside = {0};
     size_t count = 10;
     int signal;
@@ -754,7 +722,6 @@ TEST(aside)
     close(watch.go[0]);
     close(watch.go[1]);
     text_free(&beside.answer);
-    text_free(&answer);
 }
 
 static unsigned descriptors_of(pid_t pid)
@@ -804,13 +771,12 @@ TEST(asks_nothing)
 /* One second of CPU time, and no more. */
 TEST(limited)
 {
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
     int on = 1, signal;
     const struct sandbox_job job = {.work = spin, .context = &on, .machine = machine_ours(), .seconds = 1};
 
     CHECK_NUMBER(sandbox_run(&job, &answer, &signal), -EBADMSG);
     CHECK_NUMBER(signal, SIGKILL);
-    text_free(&answer);
 }
 
 /* Before Linux 5.6, and under some filters, openat2(2) fails: links still stay in their root. */
@@ -822,7 +788,7 @@ TEST(opening_without_openat2)
 
 int main(void)
 {
-    struct text command = {0};
+    AUTO_TEXT command = {0};
 
     snprintf(directory, sizeof(directory), "/tmp/stackbox-apart.XXXXXX");
     if (!mkdtemp(directory) || chmod(directory, 0755) || chdir(directory) || mkdir("root", 0755) ||
@@ -844,6 +810,5 @@ int main(void)
         (void)remove(command.data);
     }
     rmdir(directory);
-    text_free(&command);
     return tests_done();
 }

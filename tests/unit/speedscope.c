@@ -75,7 +75,7 @@ static void expect(const struct file *file, size_t index, const char *name, cons
     const struct json *profile = &file->profiles->items[index];
     const struct json *samples = part(profile, "samples", JSON_ARRAY);
     const struct json *weights = part(profile, "weights", JSON_ARRAY);
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     CHECK_STRING(json_string(profile, "type"), "sampled");
     CHECK_STRING(json_string(profile, "name"), name);
     CHECK_STRING(json_string(profile, "unit"), unit);
@@ -88,7 +88,6 @@ static void expect(const struct file *file, size_t index, const char *name, cons
         add_sample(&text, file, &samples->items[i], weights->items[i].number);
     }
     CHECK_STRING(text.data, expected);
-    text_free(&text);
 }
 
 /* No two frames are the same. */
@@ -107,7 +106,7 @@ static void expect_frames(const struct file *file, size_t count)
 
 TEST(events_alone)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t read = add_symbol(&scene, true, 0xffffffff81000000, "vfs_read", "", 4);
     uint32_t module = add_symbol(&scene, true, 0xffffffffc0000000, "mod_read", "mod", 4);
     uint32_t libc = add_symbol(&scene, false, 0x7f0000000000, NULL, "libc.so.6", 0x1234);
@@ -132,14 +131,13 @@ TEST(events_alone)
            "main(tar);[libc.so.6](libc.so.6);mod_read([mod]);vfs_read([kernel]) 2\n"
            "main(tar);[unknown];vfs_read([kernel]) 5\n", 7);
     free_file(&file);
-    free_scene(&scene);
 }
 
 TEST(a_profile_for_each_unit)
 {
     const struct report_about about = {.applet = "profile", .command_line = "", .host = "",
                                        .losses = ""};
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     struct report_options options = {PROFILE, .about = &about};
 
@@ -164,7 +162,6 @@ TEST(a_profile_for_each_unit)
     expect(&file, 0, "profile: waits", "none", "x;f(x) 3\n", 3);
     expect(&file, 1, "profile: blocked (microseconds)", "microseconds", "x;f(x) 7\n", 7);
     free_file(&file);
-    free_scene(&scene);
 }
 
 /*
@@ -173,7 +170,7 @@ TEST(a_profile_for_each_unit)
  */
 TEST(frames_are_shared)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t of_a = add_symbol(&scene, false, 1, "main", "a", 0);
     uint32_t again = add_symbol(&scene, false, 9, "main", "a", 8);
     uint32_t of_b = add_symbol(&scene, false, 2, "main", "b", 0);
@@ -188,7 +185,6 @@ TEST(frames_are_shared)
            "x;main(a);main(a) 1\nx;x;main(b) 2\nx_[k];x;x;x_[k]([kernel]) 4\n", 7);
     expect_frames(&file, 5);
     free_file(&file);
-    free_scene(&scene);
 }
 
 TEST(texts_from_outside)
@@ -198,7 +194,7 @@ TEST(texts_from_outside)
         .began = 1000000000, .ended = 3500000000, .events = 12,
         .losses = "3 are \"lost\"\n4 more\n",
     };
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t odd = add_symbol(&scene, false, 1, "op\"\\;\n\x7f</script><!-- <a>\xc3\xb6\xc2\x85",
                               "f\"\n\\", 0);
 
@@ -212,12 +208,11 @@ TEST(texts_from_outside)
            "a\";\\\\x09\\xff;op\"\\;\\x0a\\x7f</script><!-- <a>\xc3\xb6\\xc2\\x85(f\"\\x0a\\) 1\n", 1);
     CHECK(!strstr(file.text, "</") && !strstr(file.text, "<!") && strstr(file.text, "<a>"));
     free_file(&file);
-    free_scene(&scene);
 }
 
 TEST(nothing_came)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
 
     struct file file = write_file(&scene, (struct report_options){
                                               PROFILE, .measure = {"waits", "blocked",
@@ -227,12 +222,11 @@ TEST(nothing_came)
     expect(&file, 0, "waits", "none", "", 0);
     expect(&file, 1, "blocked (microseconds)", "microseconds", "", 0);
     free_file(&file);
-    free_scene(&scene);
 }
 
 TEST(great_numbers)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     struct report_options options = {PROFILE, .measure = {"waits", "blocked", "nanoseconds", 0}};
 
@@ -253,12 +247,11 @@ TEST(great_numbers)
     expect(&file, 1, "blocked (nanoseconds)", "nanoseconds",
            "x;f(x) 8\ny;f(x) 18446744073709551615\n", UINT64_MAX);
     free_file(&file);
-    free_scene(&scene);
 }
 
 TEST(layouts_of_waits)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t sleeps = add_symbol(&scene, true, 1, "schedule", "", 0);
     uint32_t waits = add_symbol(&scene, false, 2, "wait", "x", 0);
     uint32_t wakes = add_symbol(&scene, true, 3, "wake_up", "", 0);
@@ -284,12 +277,11 @@ TEST(layouts_of_waits)
     file = write_file(&scene, options);
     expect(&file, 0, "waits", "none", "06:05:04;x (1);wait(x);schedule([kernel]) 2\n", 2);
     free_file(&file);
-    free_scene(&scene);
 }
 
 TEST(nowhere_to_write)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     const struct report_options options = {PROFILE};
     struct report_summary summary;
@@ -300,7 +292,6 @@ TEST(nowhere_to_write)
     CHECK_NUMBER(report_write(full, &scene.tally, &scene.symbols, &options, &six_oclock, &summary),
                  -28); /* ENOSPC */
     fclose(full);
-    free_scene(&scene);
 }
 
 /* The test's own reader accepts JSON, and nothing else. */

@@ -124,7 +124,7 @@ TEST(hostile_names)
 
 TEST(texts)
 {
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     svg_add_number(&text, 0);
     svg_add_number(&text, 999);
@@ -142,7 +142,6 @@ TEST(texts)
     CHECK_STRING(text.data, "\"a\\\"\\\\\\u003c]]\\u003e\\u0026\"");
     CHECK_NUMBER(svg_fitting("\xc3\xa4\xc3\xa4", 4, 1), 2);
     CHECK_NUMBER(svg_fitting("\xe6\x97\xa5\xe6\x97\xa5", 6, 3), 3);
-    text_free(&text);
 }
 
 TEST(script_and_style_are_small)

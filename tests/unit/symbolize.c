@@ -114,7 +114,7 @@ TEST(preferred_names)
 TEST(hidden_addresses)
 {
     static const uint64_t kernel[] = {0xffffffff81000100}, user[] = {0x1000};
-    const int zeros = file_of_text("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
+    AUTO_FD zeros = file_of_text("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
     const int descriptors[] = {-1, zeros};
 
     for (size_t i = 0; i < COUNT_OF(descriptors); i++) {
@@ -137,7 +137,6 @@ TEST(hidden_addresses)
         symbols_free(&symbols);
         tally_free(&tally);
     }
-    close(zeros);
 }
 
 /* The linker's symbol for the first byte of the program's file in memory. */
@@ -196,7 +195,7 @@ TEST(places_in_this_program)
 /* A call at the very end of a mapping has its return address in another mapping. */
 TEST(a_return_behind_a_mapping)
 {
-    int fd = memfd_create("code", MFD_CLOEXEC);
+    AUTO_FD fd = memfd_create("code", MFD_CLOEXEC);
     char *at = mmap(NULL, 4 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (ftruncate(fd, 2 * 4096) || mmap(at + 4096, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
@@ -216,7 +215,6 @@ TEST(a_return_behind_a_mapping)
     tally_free(&tally);
     processes_close(config.processes);
     munmap(at, 4 * 4096);
-    close(fd);
 }
 
 /* A pid of another machine is another process: stackbox looks up nothing for it. */
@@ -253,7 +251,7 @@ TEST(processes_elsewhere_and_gone)
 TEST(many_addresses)
 {
     enum { ENTRIES = 3000, FRAMES = 20, FUNCTIONS = 5000 };
-    struct text kallsyms = {0};
+    AUTO_TEXT kallsyms = {0};
     struct tally tally = {0};
     struct symbols symbols;
     uint64_t stack[FRAMES];
@@ -295,7 +293,6 @@ TEST(many_addresses)
     CHECK(symbols.count > 20000 && symbols.count < 4 * 2 * 20000);
     symbols_free(&symbols);
     tally_free(&tally);
-    text_free(&kallsyms);
     close(config.kallsyms);
 }
 

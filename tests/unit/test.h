@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int test_failures, test_failures_here;
 
@@ -94,6 +95,16 @@ static inline void run_tests(void)
     CHECK(first_test);
     for (const struct test *test = first_test; test; test = test->next)
         run_test(test->name, test->function);
+}
+
+/* Variables that are freed, or closed, where their scope ends. */
+#define AUTO_TEXT __attribute__((cleanup(text_free))) struct text
+#define AUTO_FD __attribute__((cleanup(close_own))) const int
+
+static inline void close_own(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
 }
 
 /*

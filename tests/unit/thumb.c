@@ -75,7 +75,7 @@ static void open_file(struct user_file *file)
 static int look(const char *kind, const char *rest, struct text *seen)
 {
     struct places places = {0};
-    struct text word = {0};
+    AUTO_TEXT word = {0};
     struct pattern pattern;
     struct user_file file;
     size_t matched;
@@ -98,28 +98,25 @@ static int look(const char *kind, const char *rest, struct text *seen)
     user_file_close(&file);
     places_free(&places);
     pattern_free(&pattern);
-    text_free(&word);
     return result;
 }
 
 static void check_probed(const char *kind, const char *rest, const char *expected, const char *left)
 {
-    struct text seen = {0};
+    AUTO_TEXT seen = {0};
 
     CHECK_NUMBER(look(kind, rest, &seen), 0);
     CHECK_STRING(seen.data, expected);
     CHECK_STRING(left_out.length ? left_out.data : "", left);
-    text_free(&seen);
 }
 
 static void check_refused(const char *kind, const char *rest, const char *reason)
 {
-    struct text seen = {0};
+    AUTO_TEXT seen = {0};
 
     CHECK_NUMBER(look(kind, rest, &seen), -ENOTSUP);
     CHECK(error.data && strstr(error.data, reason) && !strchr(error.data, '\n'));
     CHECK(!seen.length && !left_out.length);
-    text_free(&seen);
 }
 
 static const char *left(const char *counts)

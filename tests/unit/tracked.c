@@ -97,14 +97,12 @@ static bool copy_to(const char *path)
 {
     char bytes[65536];
     ssize_t got;
-    int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    AUTO_FD from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    AUTO_FD to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     bool copied = from >= 0 && to >= 0;
 
     while (copied && (got = read(from, bytes, sizeof(bytes))) > 0)
         copied = write(to, bytes, (size_t)got) == got;
-    close(from);
-    close(to);
     return copied;
 }
 
@@ -468,11 +466,10 @@ static bool may_have_namespaces(const char *test)
 static void reach(const char *root, const char *path, const struct stat *about)
 {
     struct stat reached;
-    struct text whole = {0};
+    AUTO_TEXT whole = {0};
 
     text_format(&whole, "%s%s", root, path);
     CHECK(!stat(whole.data, &reached) && reached.st_ino == about->st_ino);
-    text_free(&whole);
 }
 
 /* A process in its own root and mount namespace, which end with it. */
@@ -524,10 +521,9 @@ static void make_map(uint32_t number, uid_t user, const char *content)
 
     snprintf(path, sizeof(path), "/tmp/perf-%u.map", number);
     unlink(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
     CHECK(geteuid() || !fchown(fd, user, user));
-    close(fd);
 }
 
 static bool holds(int fd, const char *content)

@@ -10,7 +10,7 @@
 /* A chain stays in one column, even if its frames have shares of their own. */
 TEST(chains)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t leaf = add_symbol(&scene, true, 1, "leaf", "", 0);
     uint32_t middle = add_symbol(&scene, false, 2, "middle", "x", 0);
     uint32_t root = add_symbol(&scene, false, 3, "root", "x", 0);
@@ -28,7 +28,6 @@ TEST(chains)
            "         100.00  root\n"
            "  70.00  100.00  middle\n"
            "  30.00   30.00  leaf_[k]\n", TREE, .show_process = true, .annotations = true);
-    free_scene(&scene);
 }
 
 /*
@@ -37,7 +36,7 @@ TEST(chains)
  */
 TEST(branches)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
     uint32_t b = add_symbol(&scene, false, 2, "b", "x", 0);
     uint32_t c = add_symbol(&scene, false, 3, "c", "x", 0);
@@ -57,7 +56,6 @@ TEST(branches)
            "  10.00   10.00  |  `- d\n"
            "          69.00  c\n"
            "  69.00   69.00  a\n", TREE);
-    free_scene(&scene);
 }
 
 /*
@@ -66,7 +64,7 @@ TEST(branches)
  */
 TEST(narrow_branches)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
     uint32_t b = add_symbol(&scene, false, 2, "b", "x", 0);
     uint32_t c = add_symbol(&scene, false, 3, "c", "x", 0);
@@ -110,13 +108,12 @@ TEST(narrow_branches)
     EXPECT(&scene,
            HEADER("1000")
            "         100.00  (2 branches below 100%)\n", BELOW(100));
-    free_scene(&scene);
 }
 
 /* Shares are of printed times, and less than one unit has none. */
 TEST(units)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
     uint32_t b = add_symbol(&scene, false, 2, "b", "x", 0);
 
@@ -132,21 +129,19 @@ TEST(units)
            " 100.00  100.00  a\n"
            "\n"
            "           0.00  (1 branch below 1%)\n", TREE, .unit = 1000);
-    free_scene(&scene);
 }
 
 TEST(nothing_came)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
 
     EXPECT(&scene, HEADER("0"), TREE);
-    free_scene(&scene);
 }
 
 /* The total needs all 64 bits. */
 TEST(great_numbers)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     uint32_t g = add_symbol(&scene, false, 2, "g", "x", 0);
 
@@ -156,13 +151,12 @@ TEST(great_numbers)
            HEADER("9223372036854775808")
            "  25.00  100.00  g\n"
            "  75.00   75.00  f\n", TREE);
-    free_scene(&scene);
 }
 
 /* Lines are at most as wide as the terminal, and no character is cut in two. */
 TEST(widths)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t long_one = add_symbol(&scene, false, 1, "a_long_name", "x", 0);
     uint32_t greek = add_symbol(&scene, false, 2, "\xce\xb1\xce\xb2\xce\xb3\xce\xb4\xce\xb5", "x", 0);
     uint32_t wide = add_symbol(&scene, false, 3, "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", "x", 0);
@@ -183,7 +177,6 @@ TEST(widths)
     CHECK_NUMBER(columns_fit("\xe6\xbc\xa2", 3, 1), 0);
     /* Only a few of U+200B, which has no width, are allowed. */
     CHECK_NUMBER(columns_fit("\xe2\x80\x8b\xe2\x80\x8b", 6, 3), 3);
-    free_scene(&scene);
 }
 
 /*
@@ -193,7 +186,7 @@ TEST(widths)
  */
 TEST(indentation)
 {
-    struct scene scene = {0};
+    AUTO_SCENE scene = {0};
     uint32_t up = add_symbol(&scene, false, 1, "up", "x", 0);
     uint32_t down = add_symbol(&scene, false, 2, "down", "x", 0);
     size_t length, most = 0;
@@ -217,7 +210,6 @@ TEST(indentation)
         }
     CHECK_NUMBER(most, 6 * 3);
     free(written);
-    free_scene(&scene);
 }
 
 TEST_MAIN

@@ -82,7 +82,7 @@ static int find_entries(const char *bytes, size_t length, struct finds *finds)
 
 static void truncate_cache(const char *path)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct finds all = {0};
 
     read_whole(path, &bytes);
@@ -99,7 +99,6 @@ static void truncate_cache(const char *path)
         finds_free(&some);
     }
     finds_free(&all);
-    text_free(&bytes);
 }
 
 TEST(truncated_caches)
@@ -116,7 +115,7 @@ static int find_probes(int fd, struct finds *finds)
 {
     struct user_file file = {.library.fd = fd, .library.path.data = (char *)"/input",
                              .library.file.data = (char *)"/input"};
-    struct text error = {0};
+    AUTO_TEXT error = {0};
     struct places places = {0};
     struct pattern pattern;
     size_t matched = 0;
@@ -138,7 +137,6 @@ static int find_probes(int fd, struct finds *finds)
     elf_close(&file.elf);
     places_free(&places);
     pattern_free(&pattern);
-    text_free(&error);
     return result;
 }
 
@@ -153,12 +151,12 @@ static int file_of(const struct text *bytes)
 
 static void truncate_notes(const char *path)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct finds all = {0};
     size_t fewer = 0;
 
     read_whole(path, &bytes);
-    int fd = file_of(&bytes);
+    AUTO_FD fd = file_of(&bytes);
     CHECK_NUMBER(find_probes(fd, &all), 0);
     CHECK_NUMBER(all.count, 2);
     CHECK(all.count && strstr(all.lines.data, "input:provider:probe ") &&
@@ -173,9 +171,7 @@ static void truncate_notes(const char *path)
         finds_free(&some);
     }
     CHECK(fewer > 100);
-    close(fd);
     finds_free(&all);
-    text_free(&bytes);
 }
 
 TEST(truncated_notes)
@@ -218,7 +214,7 @@ static void *shrink_and_grow(void *context)
 
 TEST(shrinking_notes)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct finds all = {0};
     pthread_t thread;
 
@@ -236,13 +232,12 @@ TEST(shrinking_notes)
     pthread_join(thread, NULL);
     close(shrinking.fd);
     finds_free(&all);
-    text_free(&bytes);
 }
 
 /* ld.so.cache is read whole before it is parsed. */
 TEST(shrinking_cache)
 {
-    struct text bytes = {0};
+    AUTO_TEXT bytes = {0};
     struct finds all = {0};
     pthread_t thread;
     char path[32];
@@ -253,20 +248,18 @@ TEST(shrinking_cache)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", shrinking.fd);
     CHECK(!pthread_create(&thread, NULL, shrink_and_grow, &shrinking));
     for (int i = 0; i < 2000; i++) {
-        struct text piece = {0};
+        AUTO_TEXT piece = {0};
         struct finds some = {0};
         CHECK_NUMBER(read_file(AT_FDCWD, path, 1 << 20, &piece), 0);
         if (piece.length)
             (void)find_entries(piece.data, piece.length, &some);
         CHECK(some.count <= all.count);
         finds_free(&some);
-        text_free(&piece);
     }
     atomic_store(&shrinking.stop, true);
     pthread_join(thread, NULL);
     close(shrinking.fd);
     finds_free(&all);
-    text_free(&bytes);
 }
 
 TEST_MAIN

@@ -148,7 +148,7 @@ TEST(dictionaries)
     for (unsigned char dictionary = 0; dictionary < 3; dictionary++)
         for (size_t i = 0; i < COUNT_OF(known); i++) {
             unsigned char raw[3 + 5000 + 14] = {1, 4999 >> 8, 4999 & 0xff};
-            struct text text = {0};
+            AUTO_TEXT text = {0};
             for (size_t at = 0; at < 5000; at++)
                 raw[3 + at] = (unsigned char)(at * at >> 3);
             memcpy(raw + 5003, known[i].chunk, 14);
@@ -161,7 +161,6 @@ TEST(dictionaries)
                          is_near ? 0 : -EBADMSG);
             CHECK(!is_near || (text.length == 5002 && !memcmp(text.data, raw + 3, 5000) &&
                                !memcmp(text.data + 5000, raw + 5003 - known[i].distance, 2)));
-            text_free(&text);
         }
 }
 

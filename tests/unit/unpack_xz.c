@@ -121,7 +121,7 @@ TEST(streams_one_after_the_other)
 
 TEST(behind_other_text)
 {
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     text_add(&text, "before ");
     CHECK_NUMBER(unpack(unpack_xz, with_crc64, sizeof(with_crc64), strlen(words), &text), 0);
@@ -135,7 +135,6 @@ TEST(behind_other_text)
     text_clear(&text);
     CHECK_NUMBER(unpack(unpack_xz, of_blocks, sizeof(of_blocks), SIZE_MAX, &text), 0);
     CHECK_STRING(text.data, words);
-    text_free(&text);
 }
 
 TEST(every_truncation)
@@ -149,7 +148,7 @@ static void try_spoiled(const struct sample *sample, size_t at, unsigned char ch
                         unsigned *believed, unsigned *wrong)
 {
     unsigned char bytes[256];
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     memcpy(bytes, sample->bytes, sample->size);
     bytes[at] ^= change;
@@ -157,7 +156,6 @@ static void try_spoiled(const struct sample *sample, size_t at, unsigned char ch
         ++*believed;
         *wrong += !holds(&text, words);
     }
-    text_free(&text);
 }
 
 /*
@@ -230,7 +228,7 @@ TEST(sizes_that_headers_say)
 TEST(promises)
 {
     struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     block.said_unpacked = SIZE_MAX / 4;
     xz_make(&image, &block);
@@ -242,7 +240,6 @@ TEST(promises)
     xz_make(&image, &block);
     CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, SIZE_MAX / 2, &text), -EBADMSG);
     CHECK(text.room <= 4096);
-    text_free(&text);
 }
 
 TEST(no_blocks)

@@ -63,7 +63,7 @@ TEST(streams_of_zlib)
 
 TEST(behind_other_text)
 {
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         const struct sample *sample = &samples[i];
@@ -77,7 +77,6 @@ TEST(behind_other_text)
         CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, 0, &text), -EFBIG);
         CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, SIZE_MAX, &text), 0);
     }
-    text_free(&text);
 }
 
 TEST(every_truncation)
@@ -106,12 +105,11 @@ TEST(every_spoiled_byte)
         for (size_t at = 0; at < samples[i].size; at++)
             for (unsigned change = 1; change < 256; change++) {
                 unsigned char bytes[256];
-                struct text text = {0};
+                AUTO_TEXT text = {0};
                 memcpy(bytes, samples[i].bytes, samples[i].size);
                 bytes[at] ^= (unsigned char)change;
                 if (!unpack(unpack_zlib, bytes, samples[i].size, PLENTY, &text))
                     CHECK_STRING(text.data, words);
-                text_free(&text);
             }
 }
 

@@ -25,7 +25,7 @@ struct found {
 static int find(struct found *found, const struct user_image *image, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
-    struct text word = {0};
+    AUTO_TEXT word = {0};
     struct pattern pattern;
     struct user_file file;
 
@@ -41,7 +41,6 @@ static int find(struct found *found, const struct user_image *image, const char 
     }
     places_remove_doubles(&found->places);
     pattern_free(&pattern);
-    text_free(&word);
     return result;
 }
 
@@ -67,7 +66,7 @@ static void check_place(const struct found *found, size_t i, const char *name, u
         return;
     }
     const struct place *place = &found->places.items[i];
-    struct text full = {0};
+    AUTO_TEXT full = {0};
     text_format(&full, "%s:%s", strrchr(path, '/') + 1, name);
     CHECK_STRING(place->name, full.data);
     CHECK_STRING(place->file, path);
@@ -76,7 +75,6 @@ static void check_place(const struct found *found, size_t i, const char *name, u
     CHECK_NUMBER(place->semaphore, semaphore);
     CHECK_NUMBER(place->start, start);
     CHECK(place->is_usdt && !place->at_return && place->kind == PLACE_USER);
-    text_free(&full);
 }
 
 TEST(sites)

@@ -26,7 +26,7 @@ struct found {
 static int find(struct found *found, const char *prefix, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
-    struct text word = {0};
+    AUTO_TEXT word = {0};
     struct pattern pattern;
     struct user_file file;
 
@@ -41,7 +41,6 @@ static int find(struct found *found, const char *prefix, const char *rest)
     }
     places_remove_doubles(&found->places);
     pattern_free(&pattern);
-    text_free(&word);
     return result;
 }
 
@@ -97,7 +96,7 @@ static char *expected_here(const char *expected)
 static void check_found(const char *prefix, const char *rest, const char *expected)
 {
     struct found found;
-    struct text seen = {0};
+    AUTO_TEXT seen = {0};
 
     CHECK_NUMBER(find(&found, prefix, rest), 0);
     if (error.length)
@@ -113,7 +112,6 @@ static void check_found(const char *prefix, const char *rest, const char *expect
         CHECK_STRING(place->path, path);
     }
     CHECK_STRING(seen.data, expected_here(expected));
-    text_free(&seen);
     places_free(&found.places);
 }
 
@@ -275,7 +273,7 @@ TEST(no_programs)
 TEST(lists)
 {
     struct places places = {0};
-    struct text lines = {0};
+    AUTO_TEXT lines = {0};
     struct place given[] = {
         {.kind = PLACE_TRACEPOINT, .name = (char *)"sched:sched_switch", .address = 3},
         {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read", .offset = 16},
@@ -307,7 +305,6 @@ TEST(lists)
     CHECK_NUMBER(list_places(&places, NULL, &lines), 0);
     CHECK_STRING(lines.data, "/b:0x12\n/b:0x31\n/b:0x32\n/b:f+0x4\n/b:main.(*T).f\np::core::f\nr:/b:0x33\nr:/b:f\nr::vfs_read\nt:sched:sched_switch\ntwin\n"
                  "u:/b:p:x\nvfs_read+0x10\n");
-    text_free(&lines);
     places_free(&places);
 }
 

@@ -218,7 +218,7 @@ TEST(lines_of_all_kinds)
 {
     static const char bytes[] = "one\n\n\0two\0\nlast";
     struct lines lines;
-    int fd = file_of(bytes, sizeof(bytes) - 1);
+    AUTO_FD fd = file_of(bytes, sizeof(bytes) - 1);
 
     CHECK_NUMBER(lines_open(&lines, fd), 0);
     expect_line(&lines, "one", 3);
@@ -229,13 +229,11 @@ TEST(lines_of_all_kinds)
     CHECK_NUMBER(lines.cut, 0);
     CHECK_NUMBER(lines.error, 0);
     lines_close(&lines);
-    close(fd);
 
-    fd = file_of("", 0);
-    CHECK_NUMBER(lines_open(&lines, fd), 0);
+    AUTO_FD empty = file_of("", 0);
+    CHECK_NUMBER(lines_open(&lines, empty), 0);
     expect_end(&lines);
     lines_close(&lines);
-    close(fd);
 }
 
 /* Lines of every length near the buffer's, each followed by a short one, with and without \n. */
@@ -264,12 +262,11 @@ TEST(long_lines)
         }
     }
     /* A long one at the end. */
-    int fd = file_of(bytes, 3 * buffer);
+    AUTO_FD fd = file_of(bytes, 3 * buffer);
     CHECK_NUMBER(lines_open(&lines, fd), 0);
     expect_line(&lines, bytes, buffer);
     expect_end(&lines);
     lines_close(&lines);
-    close(fd);
 }
 
 /* The same from a pipe, byte by byte. */
@@ -303,7 +300,7 @@ TEST(lines_in_small_pieces)
     srand(1);
     for (size_t i = 0; i < sizeof(random_bytes); i++)
         random_bytes[i] = (char)(rand() % 50 ? rand() % 256 : '\n');
-    int fd = file_of(random_bytes, sizeof(random_bytes));
+    AUTO_FD fd = file_of(random_bytes, sizeof(random_bytes));
     CHECK_NUMBER(lines_open(&lines, fd), 0);
     for (at = 0; at < sizeof(random_bytes); at += length + 1) {
         char *newline = memchr(random_bytes + at, '\n', sizeof(random_bytes) - at);
@@ -312,7 +309,6 @@ TEST(lines_in_small_pieces)
     }
     expect_end(&lines);
     lines_close(&lines);
-    close(fd);
 }
 
 TEST(lines_that_cannot_be_read)
@@ -334,11 +330,11 @@ TEST(lines_that_cannot_be_read)
 TEST(whole_files)
 {
     char path[64];
-    struct text text = {0};
+    AUTO_TEXT text = {0};
     static char bytes[10000];
 
     memset(bytes, 'b', sizeof(bytes));
-    int fd = file_of(bytes, sizeof(bytes));
+    AUTO_FD fd = file_of(bytes, sizeof(bytes));
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes), &text), 0);
     CHECK_NUMBER(text.length, sizeof(bytes));
@@ -355,12 +351,9 @@ TEST(whole_files)
     CHECK_NUMBER(read_file(AT_FDCWD, "/nowhere/at/all", 100, &text), -ENOENT);
     CHECK_NUMBER(read_file(AT_FDCWD, "/", 100, &text), -EISDIR);
     text_free(&text);
-    int directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK_NUMBER(read_file(directory, "sys/kernel/ostype", 100, &text), 0);
     CHECK_STRING(text.data, "Linux\n");
-    text_free(&text);
-    close(directory);
-    close(fd);
 }
 
 /*
@@ -460,11 +453,10 @@ static bool escapes_as_expected(const unsigned char *bytes, size_t length)
 
 static void check_escaped(const char *bytes, size_t length, const char *expected)
 {
-    struct text text = {0};
+    AUTO_TEXT text = {0};
 
     escape_bytes(&text, bytes, length);
     CHECK_STRING(text.data, expected);
-    text_free(&text);
 }
 
 TEST(escapes_by_hand)

@@ -94,7 +94,7 @@ TEST(scrolling)
 TEST(drawing)
 {
     static struct screen screen;
-    struct text out = {0};
+    AUTO_TEXT out = {0};
 
     screen_init(&screen);
     screen_resize(&screen, 3, 12);
@@ -113,7 +113,6 @@ TEST(drawing)
     screen_set_text(&screen, "");
     screen_draw(&screen, "T", &out);
     CHECK_STRING(out.data, "\033[1;1H\033[0m\033[K\033[3;1H\033[7mT; lines 0-0\033[0m\033[K");
-    text_free(&out);
 }
 
 TEST_MAIN
