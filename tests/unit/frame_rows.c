@@ -221,30 +221,38 @@ static const char *rows(void)
         CHECK_NUMBER(skipped, 1);                                                         \
     } while (0)
 
+/* And of a file whose only function has these instructions. */
+#define MEANS(text, ...)                                                                  \
+    do {                                                                                  \
+        FUNCTION(__VA_ARGS__);                                                            \
+        ROWS(text);                                                                       \
+    } while (0)
+#define IS_DAMAGED(...)                                                                   \
+    do {                                                                                  \
+        FUNCTION(__VA_ARGS__);                                                            \
+        DAMAGED();                                                                        \
+    } while (0)
+
 /* ---- Instructions ---- */
 
 TEST(test_plain)
 {
-    FUNCTION(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0c, 7, 8);
-    ROWS("1000 sp+8 same -8; 1001 sp+16 cfa-16 -8; 1004 frame+16 cfa-16 -8; 1014 sp+8 cfa-16 -8; 1100 unknown");
-    FUNCTION(0);
-    ROWS("1000 sp+8 same -8; 1100 unknown");
+    MEANS("1000 sp+8 same -8; 1001 sp+16 cfa-16 -8; 1004 frame+16 cfa-16 -8; 1014 sp+8 cfa-16 -8; 1100 unknown",
+          0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0c, 7, 8);
+    MEANS("1000 sp+8 same -8; 1100 unknown", 0);
 }
 
 TEST(test_advance)
 {
-    FUNCTION(0x02, 0x20, 0x0e, 16, 0x03, 0x10, 0, 0x0e, 24, 0x04, 0x20, 0, 0, 0, 0x0e, 32);
-    ROWS("1000 sp+8 same -8; 1020 sp+16 same -8; 1030 sp+24 same -8; 1050 sp+32 same -8; 1100 unknown");
+    MEANS("1000 sp+8 same -8; 1020 sp+16 same -8; 1030 sp+24 same -8; 1050 sp+32 same -8; 1100 unknown", 0x02,
+          0x20, 0x0e, 16, 0x03, 0x10, 0, 0x0e, 24, 0x04, 0x20, 0, 0, 0, 0x0e, 32);
     /* Instructions that change nothing; rules that stay the same. */
-    FUNCTION(0x0e, 16, 0x40, 0x0e, 24, 0x41, 0x0e, 24, 0x41, 0x0e, 32);
-    ROWS("1000 sp+24 same -8; 1002 sp+32 same -8; 1100 unknown");
+    MEANS("1000 sp+24 same -8; 1002 sp+32 same -8; 1100 unknown", 0x0e, 16, 0x40, 0x0e, 24, 0x41, 0x0e, 24,
+          0x41, 0x0e, 32);
     /* After the function, at its end, and backwards. */
-    FUNCTION(0x03, 1, 1, 0x0e, 16);
-    DAMAGED();
-    FUNCTION(0x03, 0, 1, 0x0e, 16);
-    ROWS("1000 sp+8 same -8; 1100 unknown");
-    FUNCTION(0x42, 0x0e, 16, 0x04, 255, 255, 255, 255, 0x0e, 24);
-    DAMAGED();
+    IS_DAMAGED(0x03, 1, 1, 0x0e, 16);
+    MEANS("1000 sp+8 same -8; 1100 unknown", 0x03, 0, 1, 0x0e, 16);
+    IS_DAMAGED(0x42, 0x0e, 16, 0x04, 255, 255, 255, 255, 0x0e, 24);
 
     start(true, false, EM_X86_64);
     size_t function = begin_function(plain_common(), CODE, 0x100);
@@ -260,128 +268,102 @@ TEST(test_advance)
 
 TEST(test_states)
 {
-    FUNCTION(0x0e, 16, 0x86, 2, 0x41, 0x0a, 0x0e, 8, 0xc6, 0x41, 0x0b, 0x41, 0x06, 6);
-    ROWS("1000 sp+16 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+16 cfa-16 -8; 1003 sp+16 same -8; 1100 unknown");
+    MEANS("1000 sp+16 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+16 cfa-16 -8; 1003 sp+16 same -8; 1100 unknown",
+          0x0e, 16, 0x86, 2, 0x41, 0x0a, 0x0e, 8, 0xc6, 0x41, 0x0b, 0x41, 0x06, 6);
     /* restore_extended, same_value, undefined; for a register that does not matter. */
-    FUNCTION(0x86, 2, 0x41, 0x08, 6, 0x41, 0x86, 2, 0x41, 0x07, 6, 0x41, 0x07, 12, 0x83, 3, 0x08, 15);
-    ROWS("1000 sp+8 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+8 cfa-16 -8; 1003 sp+8 lost -8; 1100 unknown");
-    FUNCTION(0x41, 0x07, 16);
-    ROWS("1000 sp+8 same -8; 1001 root; 1100 unknown");
+    MEANS("1000 sp+8 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+8 cfa-16 -8; 1003 sp+8 lost -8; 1100 unknown", 0x86,
+          2, 0x41, 0x08, 6, 0x41, 0x86, 2, 0x41, 0x07, 6, 0x41, 0x07, 12, 0x83, 3, 0x08, 15);
+    MEANS("1000 sp+8 same -8; 1001 root; 1100 unknown", 0x41, 0x07, 16);
     /* 16 states are remembered, and no more. */
-    FUNCTION(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0x0e, 16, 11);
-    ROWS("1000 sp+8 same -8; 1100 unknown");
-    FUNCTION(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10);
-    DAMAGED();
-    FUNCTION(11);
-    DAMAGED();
+    MEANS("1000 sp+8 same -8; 1100 unknown", 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+          0x0e, 16, 11);
+    IS_DAMAGED(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10);
+    IS_DAMAGED(11);
 }
 
 TEST(test_registers)
 {
     /* Not in memory: register, val_offset, val_offset_sf, val_expression. */
-    FUNCTION(0x09, 6, 12);
-    ROWS("1000 sp+8 lost -8; 1100 unknown");
-    FUNCTION(0x14, 6, 2);
-    ROWS("1000 sp+8 lost -8; 1100 unknown");
-    FUNCTION(0x15, 6, 0x7e);
-    ROWS("1000 sp+8 lost -8; 1100 unknown");
-    FUNCTION(0x16, 6, 2, 0x77, 8);
-    ROWS("1000 sp+8 lost -8; 1100 unknown");
-    FUNCTION(0x09, 16, 2);
-    ROWS("1000 sp+8 same in2; 1100 unknown");
-    FUNCTION(0x0e, 0, 0x09, 16, 5, 0x41, 0x0e, 8, 0x90, 1);
-    ROWS("1000 sp+0 same in5; 1001 sp+8 same -8; 1100 unknown");
+    MEANS("1000 sp+8 lost -8; 1100 unknown", 0x09, 6, 12);
+    MEANS("1000 sp+8 lost -8; 1100 unknown", 0x14, 6, 2);
+    MEANS("1000 sp+8 lost -8; 1100 unknown", 0x15, 6, 0x7e);
+    MEANS("1000 sp+8 lost -8; 1100 unknown", 0x16, 6, 2, 0x77, 8);
+    MEANS("1000 sp+8 same in2; 1100 unknown", 0x09, 16, 2);
+    MEANS("1000 sp+0 same in5; 1001 sp+8 same -8; 1100 unknown", 0x0e, 0, 0x09, 16, 5, 0x41, 0x0e, 8, 0x90, 1);
     /* As in longjmp(), where the CFA is not the caller's stack pointer; and no register. */
-    FUNCTION(0x0c, 5, 0, 0x09, 7, 8, 0x09, 16, 1);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x09, 16, 32);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x08, 16);
-    ROWS("1000 unsupported; 1100 unknown");
+    MEANS("1000 unsupported; 1100 unknown", 0x0c, 5, 0, 0x09, 7, 8, 0x09, 16, 1);
+    MEANS("1000 unsupported; 1100 unknown", 0x09, 16, 32);
+    MEANS("1000 unsupported; 1100 unknown", 0x08, 16);
     /* offset_extended, its signed and negative variants; args_size. */
-    FUNCTION(0x05, 6, 2, 0x41, 0x11, 6, 0x03, 0x41, 0x2f, 6, 3, 0x2e, 32);
-    ROWS("1000 sp+8 cfa-16 -8; 1001 sp+8 cfa-24 -8; 1002 sp+8 cfa+24 -8; 1100 unknown");
+    MEANS("1000 sp+8 cfa-16 -8; 1001 sp+8 cfa-24 -8; 1002 sp+8 cfa+24 -8; 1100 unknown", 0x05, 6, 2, 0x41, 0x11,
+          6, 0x03, 0x41, 0x2f, 6, 3, 0x2e, 32);
     /* def_cfa_sf, def_cfa_offset_sf, another register, and one too many. */
     FUNCTION(0x12, 6, 0x7e, 0x41, 0x13, 0x7d, 0x41, 0x0c, 10, 0, 0x41, 0x0d, 16, 0x41, 0x0d, 32);
     ROWS("1000 frame+16 same -8; 1001 frame+24 same -8; 1002 reg10+0 same -8; 1003 reg16+0 same -8; "
          "1004 unsupported; 1100 unknown");
     /* The return address, elsewhere. */
-    FUNCTION(0x90, 3);
-    ROWS("1000 sp+8 same -24; 1100 unknown");
+    MEANS("1000 sp+8 same -24; 1100 unknown", 0x90, 3);
 }
 
 TEST(test_far)
 {
-    FUNCTION(0x0e, 0xff, 0xff, 0xff, 0xff, 7, 0x41, 0x0e, 0x80, 0x80, 0x80, 0x80, 8);
-    ROWS("1000 sp+2147483647 same -8; 1001 unsupported; 1100 unknown");
-    FUNCTION(0x86, 0x80, 0x20, 0x41, 0x86, 0x81, 0x20);
-    ROWS("1000 sp+8 cfa-32768 -8; 1001 sp+8 lost -8; 1100 unknown");
-    FUNCTION(0x90, 0x80, 0x20, 0x41, 0x90, 0x81, 0x20);
-    ROWS("1000 sp+8 same -32768; 1001 unsupported; 1100 unknown");
+    MEANS("1000 sp+2147483647 same -8; 1001 unsupported; 1100 unknown", 0x0e, 0xff, 0xff, 0xff, 0xff, 7, 0x41,
+          0x0e, 0x80, 0x80, 0x80, 0x80, 8);
+    MEANS("1000 sp+8 cfa-32768 -8; 1001 sp+8 lost -8; 1100 unknown", 0x86, 0x80, 0x20, 0x41, 0x86, 0x81, 0x20);
+    MEANS("1000 sp+8 same -32768; 1001 unsupported; 1100 unknown", 0x90, 0x80, 0x20, 0x41, 0x90, 0x81, 0x20);
     /* As many bytes as there are. */
-    FUNCTION(0x0e, 0x88, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0);
-    ROWS("1000 sp+8 same -8; 1100 unknown");
-    FUNCTION(0x0e, 0x88, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-             0x80, 0x80);
-    DAMAGED();
+    MEANS("1000 sp+8 same -8; 1100 unknown", 0x0e, 0x88, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+          0x80, 0x80, 0);
+    IS_DAMAGED(0x0e, 0x88, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+               0x80, 0x80, 0x80);
 }
 
 TEST(test_expressions)
 {
     /* As linkers write it for a .plt, with the numbers of each form. */
-    FUNCTION(0x0e, 16, 0x46, 0x0e, 24, 0x4a, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
-    ROWS("1000 sp+16 same -8; 1006 sp+24 same -8; 1010 plt(+11)+8 same -8; 1100 unknown");
-    FUNCTION(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
-    ROWS("1000 plt(+9)+8 same -8; 1100 unknown");
+    MEANS("1000 sp+16 same -8; 1006 sp+24 same -8; 1010 plt(+11)+8 same -8; 1100 unknown", 0x0e, 16, 0x46, 0x0e,
+          24, 0x4a, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
+    MEANS("1000 plt(+9)+8 same -8; 1100 unknown", 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33,
+          0x24, 0x22);
     /* Close to that: by rbp, by another register, with 14, without a number, longer. */
-    FUNCTION(0x0f, 11, 0x76, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 11, 0x77, 8, 0x7f, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 11, 0x77, 8, 0x80, 0, 0x3e, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x06, 0x2a, 0x33, 0x24, 0x22);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 12, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22, 0x22);
-    ROWS("1000 unsupported; 1100 unknown");
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 11, 0x76, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24,
+          0x22);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 11, 0x77, 8, 0x7f, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24,
+          0x22);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 11, 0x77, 8, 0x80, 0, 0x3e, 0x1a, 0x39, 0x2a, 0x33, 0x24,
+          0x22);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x06, 0x2a, 0x33, 0x24,
+          0x22);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 12, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24,
+          0x22, 0x22);
 
     /* DRAP: *(rbp - 8), and rbp where it points; *(rsp + 160) + 16. */
-    FUNCTION(0x0c, 10, 0, 0x4a, 0x10, 6, 2, 0x76, 0, 0x44, 0x0f, 3, 0x76, 0x78, 6);
-    ROWS("1000 reg10+0 same -8; 100a reg10+0 frame -8; 100e *frame(-8)+0 frame -8; 1100 unknown");
-    FUNCTION(0x0f, 6, 0x77, 0xa0, 1, 6, 0x23, 16, 0x10, 6, 2, 0x76, 0x70);
-    ROWS("1000 *sp(+160)+16 frame-16 -8; 1100 unknown");
+    MEANS("1000 reg10+0 same -8; 100a reg10+0 frame -8; 100e *frame(-8)+0 frame -8; 1100 unknown", 0x0c, 10, 0,
+          0x4a, 0x10, 6, 2, 0x76, 0, 0x44, 0x0f, 3, 0x76, 0x78, 6);
+    MEANS("1000 *sp(+160)+16 frame-16 -8; 1100 unknown", 0x0f, 6, 0x77, 0xa0, 1, 6, 0x23, 16, 0x10, 6, 2, 0x76,
+          0x70);
     /* By another register; two words; two additions; a truncated one; none. */
-    FUNCTION(0x0f, 3, 0x7a, 0x78, 6);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 4, 0x76, 0x78, 6, 6);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 7, 0x76, 0x78, 6, 0x23, 1, 0x23, 1);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 4, 0x76, 0x78, 6, 0x23);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 1, 0x77);
-    ROWS("1000 unsupported; 1100 unknown");
-    FUNCTION(0x0f, 0);
-    ROWS("1000 unsupported; 1100 unknown");
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 3, 0x7a, 0x78, 6);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 4, 0x76, 0x78, 6, 6);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 7, 0x76, 0x78, 6, 0x23, 1, 0x23, 1);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 4, 0x76, 0x78, 6, 0x23);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 1, 0x77);
+    MEANS("1000 unsupported; 1100 unknown", 0x0f, 0);
     /* rbp by rsp, by nothing, farther away. */
-    FUNCTION(0x10, 6, 2, 0x77, 0, 0x41, 0x10, 6, 0, 0x41, 0x10, 6, 4, 0x76, 0x80, 0x80, 2);
-    ROWS("1000 sp+8 lost -8; 1100 unknown");
+    MEANS("1000 sp+8 lost -8; 1100 unknown", 0x10, 6, 2, 0x77, 0, 0x41, 0x10, 6, 0, 0x41, 0x10, 6, 4, 0x76,
+          0x80, 0x80, 2);
     /* The return address by one; back to a register. */
-    FUNCTION(0x10, 16, 2, 0x77, 0, 0x41, 0x90, 1, 0x0f, 3, 0x76, 0x78, 6, 0x41, 0x0c, 7, 8);
-    ROWS("1000 unsupported; 1001 *frame(-8)+0 same -8; 1002 sp+8 same -8; 1100 unknown");
+    MEANS("1000 unsupported; 1001 *frame(-8)+0 same -8; 1002 sp+8 same -8; 1100 unknown", 0x10, 16, 2, 0x77, 0,
+          0x41, 0x90, 1, 0x0f, 3, 0x76, 0x78, 6, 0x41, 0x0c, 7, 8);
     /* Longer than the data. */
-    FUNCTION(0x0f, 0x7f, 0x77, 8);
-    DAMAGED();
-    FUNCTION(0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x77, 8);
-    DAMAGED();
+    IS_DAMAGED(0x0f, 0x7f, 0x77, 8);
+    IS_DAMAGED(0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x77, 8);
 }
 
 TEST(test_unknown_instruction)
 {
-    FUNCTION(0x41, 0x0e, 16, 0x3f);
-    DAMAGED();
-    FUNCTION(0x41, 0x0e, 16, 0x1c, 6);
-    DAMAGED();
+    IS_DAMAGED(0x41, 0x0e, 16, 0x3f);
+    IS_DAMAGED(0x41, 0x0e, 16, 0x1c, 6);
 }
 
 /* If one rule needs rbx, every rule of the file says where rbx is saved. */
