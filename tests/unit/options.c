@@ -73,6 +73,18 @@ static int parse(const char *const *words)
 
 #define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
 
+#define TAKES(member, value, ...)                        \
+    do {                                                 \
+        CHECK_NUMBER(PARSE(__VA_ARGS__), 0);             \
+        CHECK_NUMBER(settings.member, value);            \
+    } while (0)
+
+#define TAKES_FILE(name, ...)                            \
+    do {                                                 \
+        CHECK_NUMBER(PARSE(__VA_ARGS__), 0);             \
+        CHECK_STRING(settings.file, name);               \
+    } while (0)
+
 #define REFUSES(message, ...)                            \
     do {                                                 \
         CHECK_NUMBER(PARSE(__VA_ARGS__), -EINVAL);       \
@@ -90,20 +102,13 @@ TEST(nothing_is_fine)
 
 TEST(every_form_of_a_value)
 {
-    CHECK_NUMBER(PARSE("-n5"), 0);
-    CHECK_NUMBER(settings.number, 5);
-    CHECK_NUMBER(PARSE("-n", "5"), 0);
-    CHECK_NUMBER(settings.number, 5);
-    CHECK_NUMBER(PARSE("--number=5"), 0);
-    CHECK_NUMBER(settings.number, 5);
-    CHECK_NUMBER(PARSE("--number", "5"), 0);
-    CHECK_NUMBER(settings.number, 5);
-    CHECK_NUMBER(PARSE("--num", "5"), 0);
-    CHECK_NUMBER(settings.number, 5);
-    CHECK_NUMBER(PARSE("--nu=0x5"), 0);
-    CHECK_NUMBER(settings.number, 5);
-    CHECK_NUMBER(PARSE("-n", "3", "-n", "4"), 0);
-    CHECK_NUMBER(settings.number, 4);
+    TAKES(number, 5, "-n5");
+    TAKES(number, 5, "-n", "5");
+    TAKES(number, 5, "--number=5");
+    TAKES(number, 5, "--number", "5");
+    TAKES(number, 5, "--num", "5");
+    TAKES(number, 5, "--nu=0x5");
+    TAKES(number, 4, "-n", "3", "-n", "4");
 }
 
 TEST(letters_are_joined)
@@ -117,8 +122,7 @@ TEST(letters_are_joined)
     CHECK_NUMBER(arguments.count, 1);
     CHECK_NUMBER(PARSE("-aa"), 0);
     CHECK(settings.all && !settings.brief);
-    CHECK_NUMBER(PARSE("-c3"), 0);
-    CHECK_NUMBER(settings.cpu, 3);
+    TAKES(cpu, 3, "-c3");
 }
 
 TEST(more_letters_for_an_option)
@@ -154,22 +158,17 @@ TEST(two_dashes_end_the_options)
     CHECK_NUMBER(PARSE("--"), 0);
     CHECK(arguments.command && !arguments.command[0]);
     /* As the value of an option it does not end the options. */
-    CHECK_NUMBER(PARSE("-o", "--", "-a"), 0);
-    CHECK_STRING(settings.file, "--");
+    TAKES_FILE("--", "-o", "--", "-a");
     CHECK(settings.all && !arguments.command);
 }
 
 TEST(texts_are_taken_as_they_are)
 {
-    CHECK_NUMBER(PARSE("--file="), 0);
-    CHECK_STRING(settings.file, "");
-    CHECK_NUMBER(PARSE("--file=a=b"), 0);
-    CHECK_STRING(settings.file, "a=b");
-    CHECK_NUMBER(PARSE("-o", "-a"), 0);
-    CHECK_STRING(settings.file, "-a");
+    TAKES_FILE("", "--file=");
+    TAKES_FILE("a=b", "--file=a=b");
+    TAKES_FILE("-a", "-o", "-a");
     CHECK(!settings.all);
-    CHECK_NUMBER(PARSE("-ao-b"), 0);
-    CHECK_STRING(settings.file, "-b");
+    TAKES_FILE("-b", "-ao-b");
     CHECK(settings.all && !settings.brief);
 }
 
@@ -181,16 +180,12 @@ TEST(numbers_have_limits)
     REFUSES("-n: \"8\" is out of range: it takes 3 to 7", "-n", "8");
     REFUSES("--number: \"18446744073709551621\" is out of range: it takes 3 to 7",
             "--number=18446744073709551621"); /* 2^64 + 5 */
-    CHECK_NUMBER(PARSE("--any=18446744073709551615"), 0);
-    CHECK(settings.any == UINT64_MAX);
+    TAKES(any, UINT64_MAX, "--any=18446744073709551615");
     CHECK_NUMBER(PARSE("--any=0"), 0);
-    CHECK_NUMBER(PARSE("--any=0xffffffffffffffff"), 0);
-    CHECK(settings.any == UINT64_MAX);
+    TAKES(any, UINT64_MAX, "--any=0xffffffffffffffff");
     CHECK_NUMBER(PARSE("--any=18446744073709551616"), -EINVAL);
-    CHECK_NUMBER(PARSE("-C0"), 0);
-    CHECK_NUMBER(settings.cpu, 0);
-    CHECK_NUMBER(PARSE("-C65535"), 0);
-    CHECK_NUMBER(settings.cpu, 65535);
+    TAKES(cpu, 0, "-C0");
+    TAKES(cpu, 65535, "-C65535");
     REFUSES("-C: \"65536\" is out of range: it takes 0 to 65535", "-C65536");
 }
 
@@ -237,14 +232,12 @@ TEST(seconds)
                  "seconds, at most 9223372035", outside[i]);
         REFUSES(message, "-i", outside[i]);
     }
-    CHECK_NUMBER(PARSE("-i", "9223372035.999999999"), 0);
-    CHECK(settings.time == 9223372035999999999);
+    TAKES(time, 9223372035999999999, "-i", "9223372035.999999999");
 }
 
 TEST(lists_add_up)
 {
-    CHECK_NUMBER(PARSE("-p", "12,13", "-P14", "--pid=4194304"), 0);
-    CHECK_NUMBER(settings.pids.count, 4);
+    TAKES(pids.count, 4, "-p", "12,13", "-P14", "--pid=4194304");
     CHECK_NUMBER(settings.pids.numbers[0], 12);
     CHECK_NUMBER(settings.pids.numbers[1], 13);
     CHECK_NUMBER(settings.pids.numbers[2], 14);
@@ -263,8 +256,7 @@ TEST(lists_have_an_end)
 
     for (int i = 1; i <= MOST_NUMBERS; i++)
         text_format(&list, "%s%d", i > 1 ? "," : "", i);
-    CHECK_NUMBER(PARSE("-p", list.data), 0);
-    CHECK_NUMBER(settings.pids.count, MOST_NUMBERS);
+    TAKES(pids.count, MOST_NUMBERS, "-p", list.data);
     CHECK_NUMBER(settings.pids.numbers[MOST_NUMBERS - 1], MOST_NUMBERS);
     REFUSES("-p: takes at most 256 numbers", "-p", list.data, "-p", "1");
     text_add(&list, ",1");
@@ -292,10 +284,8 @@ TEST(names_cut_short)
     REFUSES("--a: is ambiguous: --all, --any", "--a");
     REFUSES("--a: is ambiguous: --all, --any", "--a=5");
     /* An unlisted option needs its full name, and does not make other prefixes ambiguous. */
-    CHECK_NUMBER(PARSE("--c=3"), 0);
-    CHECK_NUMBER(settings.cpu, 3);
-    CHECK_NUMBER(PARSE("--fi=x"), 0);
-    CHECK_STRING(settings.file, "x");
+    TAKES(cpu, 3, "--c=3");
+    TAKES_FILE("x", "--fi=x");
     CHECK_NUMBER(PARSE("--color", "--fixed=7", "--fixed", "8"), 0);
     CHECK(settings.color && !arguments.count);
     REFUSES("--colo: unknown option", "--colo");
@@ -655,10 +645,4 @@ TEST(tables_in_use)
         check_tables(applets[i]->name, applets[i]->options);
 }
 
-int main(void)
-{
-    run_tests();
-    free(arguments.words);
-    text_free(&error);
-    return tests_done();
-}
+TEST_MAIN
