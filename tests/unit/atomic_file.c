@@ -12,9 +12,7 @@
 
 #include "base/util.h"
 #include "report/atomic_file.h"
-#include "test.h"
-
-static char place[] = "/tmp/whole_file.XXXXXX";
+#include "files.h"
 
 static int write_file(const char *path, const char *text)
 {
@@ -164,7 +162,7 @@ TEST(links_are_followed)
 
     CHECK(!mkdir("d", 0700));
     put("d/real", "old", 0600);
-    snprintf(target, sizeof(target), "%s/d/second", place);
+    snprintf(target, sizeof(target), "%s/d/second", own_directory);
     CHECK(!symlink(target, "first") && !symlink("real", "d/second"));
     CHECK_NUMBER(atomic_file_check("first"), 0);
     CHECK_NUMBER(write_file("first", "new"), 0);
@@ -197,7 +195,7 @@ TEST(ways)
     CHECK_STRING(content("d/e/a"), "1");
     CHECK_NUMBER(write_file("./d/here/../d/./here/e/a", "2"), 0);
     CHECK_STRING(content("d/e/a"), "2");
-    snprintf(nested, sizeof(nested), "//%s/to-e///a", place);
+    snprintf(nested, sizeof(nested), "//%s/to-e///a", own_directory);
     CHECK_NUMBER(write_file(nested, "3"), 0);
     CHECK_STRING(content("d/e/a"), "3");
     CHECK_NUMBER(write_file("/proc/self/cwd/to-e/a", "4"), 0);
@@ -205,7 +203,7 @@ TEST(ways)
     CHECK(!symlink("to-e/", "slash") && !symlink("/", "root"));
     CHECK_NUMBER(write_file("slash/a", "5"), 0);
     CHECK_STRING(content("d/e/a"), "5");
-    snprintf(nested, sizeof(nested), "root%s/d/e/a", place);
+    snprintf(nested, sizeof(nested), "root%s/d/e/a", own_directory);
     CHECK_NUMBER(write_file(nested, "6"), 0);
     CHECK_STRING(content("d/e/a"), "6");
     static const char *const directories[] = {"slash", "to-e/", "root", "d/", "d/.", "to-e/..", "/", "/."};
@@ -484,10 +482,9 @@ TEST(at_the_same_time)
 int main(void)
 {
     umask(022);
-    if (!mkdtemp(place) || chdir(place))
+    if (!enter_own_directory())
         return 1;
     run_tests();
-    if (chdir("/") || rmdir(place))
-        printf("FAIL nothing_is_left\n");
+    leave_own_directory();
     return tests_done();
 }

@@ -3,8 +3,12 @@
 #ifndef STACKBOX_TEST_FILES_H
 #define STACKBOX_TEST_FILES_H
 
+#include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -33,6 +37,31 @@ static inline char *path_in(const char *directory, const char *name)
 
     snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
     return path;
+}
+
+/* A directory of the test's own. */
+static char own_directory[] = "/tmp/stackbox-unit.XXXXXX";
+
+static inline bool enter_own_directory(void)
+{
+    return mkdtemp(own_directory) && !chdir(own_directory);
+}
+
+/* What a test has left there is a failure. */
+static inline void leave_own_directory(void)
+{
+    CHECK(!chdir("/") && !rmdir(own_directory));
+}
+
+static inline int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
+{
+    (void)about, (void)type, (void)where;
+    return remove(path);
+}
+
+static inline void remove_own_directory(void)
+{
+    CHECK(!chdir("/") && !nftw(own_directory, remove_one, 8, FTW_DEPTH | FTW_PHYS));
 }
 
 #endif

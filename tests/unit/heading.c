@@ -96,9 +96,4 @@ TEST(takes_a_duration)
     CHECK_STRING(take(&options, half, 1), "the duration is given twice: as \"0.5\" and by -D");
 }
 
-int main(void)
-{
-    run_tests();
-    text_free(&line);
-    return tests_done();
-}
+TEST_MAIN

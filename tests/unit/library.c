@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Libraries by their short names: caches of every format, foreign roots, hostile bytes. */
-#include "unit/test.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,9 +17,8 @@
 #include "find/library.h"
 #include "machine/machine.h"
 #include "sandbox/sandbox.h"
+#include "unit/files.h"
 #include "unit/followable.h"
-
-static char scratch[64];
 
 /* ---- caches, made from the tables of the format */
 
@@ -256,7 +252,7 @@ static const char *in_scratch(const char *path)
     static unsigned turn;
 
     turn = (turn + 1) % 4;
-    snprintf(whole[turn], sizeof(whole[turn]), "%s%s", scratch, path);
+    snprintf(whole[turn], sizeof(whole[turn]), "%s%s", own_directory, path);
     return whole[turn];
 }
 
@@ -266,7 +262,7 @@ static void write_file(const char *path, const void *bytes, size_t length, mode_
     char whole[PATH_MAX];
 
     snprintf(whole, sizeof(whole), "%s", in_scratch(path));
-    for (char *slash = strchr(whole + strlen(scratch) + 1, '/'); slash;
+    for (char *slash = strchr(whole + strlen(own_directory) + 1, '/'); slash;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         (void)mkdir(whole, 0755);
@@ -300,7 +296,7 @@ static uint16_t our_machine(void)
 static void check_resolved(const char *path, const char *expected)
 {
     AUTO_TEXT resolved = {0};
-    int seen = see_below(scratch, path, &resolved);
+    int seen = see_below(own_directory, path, &resolved);
 
     if (expected)
         CHECK_STRING(resolved.data, expected);
@@ -345,11 +341,11 @@ TEST(only_regular_files)
 {
     AUTO_TEXT resolved = {0};
 
-    CHECK_NUMBER(policy_open(scratch, "/usr", &resolved), -EISDIR);
+    CHECK_NUMBER(policy_open(own_directory, "/usr", &resolved), -EISDIR);
     CHECK(!mkfifo(in_scratch("/fifo"), 0600));
-    CHECK_NUMBER(policy_open(scratch, "/fifo", &resolved), -EINVAL); /* and does not block */
+    CHECK_NUMBER(policy_open(own_directory, "/fifo", &resolved), -EINVAL); /* and does not block */
     CHECK_NUMBER(policy_open("", "/dev/null", NULL), -EINVAL);
-    CHECK_NUMBER(policy_open(scratch, "/missing", &resolved), -ENOENT);
+    CHECK_NUMBER(policy_open(own_directory, "/missing", &resolved), -ENOENT);
 }
 
 /* ---- the search */
@@ -358,7 +354,7 @@ static struct text error;
 
 static void check_found(const char *typed, const char *expected)
 {
-    struct library_where where = {.root = scratch};
+    struct library_where where = {.root = own_directory};
     struct library library;
 
     text_clear(&error);
@@ -525,7 +521,7 @@ TEST(process_in_another_root)
     CHECK(!pipe(ready));
     pid_t child = fork();
     if (!child) {
-        byte = !chroot(scratch) && !chdir("/");
+        byte = !chroot(own_directory) && !chdir("/");
         _exit(write(ready[1], &byte, 1) != 1 || pause());
     }
     CHECK(read(ready[0], &byte, 1) == 1);
@@ -554,21 +550,11 @@ TEST(process_in_another_root)
     close(ready[1]);
 }
 
-static int remove_one(const char *path, const struct stat *file, int type, struct FTW *where)
-{
-    (void)file;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
 int main(void)
 {
-    snprintf(scratch, sizeof(scratch), "/tmp/stackbox-library.XXXXXX");
-    if (!mkdtemp(scratch))
+    if (!enter_own_directory())
         return 1;
     run_tests();
-    text_free(&error);
-    (void)nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    remove_own_directory();
     return tests_done();
 }

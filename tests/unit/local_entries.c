@@ -13,7 +13,6 @@
 
 #define PPC64 21 /* EM_PPC64 */
 
-static char path[64];
 
 /* STO_PPC64_LOCAL of the most recent symbol. */
 static void set_local(struct user_image *image, unsigned bits)
@@ -84,14 +83,4 @@ TEST(elsewhere)
     CHECK_NUMBER(place_of("sixteen"), CODE + 0x80);
 }
 
-int main(void)
-{
-    snprintf(path, sizeof(path), "/tmp/stackbox-entries.XXXXXX");
-    int fd = mkstemp(path);
-    if (fd < 0)
-        return 1;
-    close(fd);
-    run_tests();
-    unlink(path);
-    return tests_done();
-}
+IMAGE_TEST_MAIN

@@ -21,7 +21,6 @@
 #include "files.h"
 #include "test.h"
 
-static char directory[64];
 static struct mapped_files *files;
 
 static void write_file(const char *path, const char *content)
@@ -54,7 +53,7 @@ static bool holds(const struct mapped_file *file, const char *content)
 
 TEST(one_file_is_opened_once)
 {
-    char *path = path_in(directory, "once"), *other = path_in(directory, "other");
+    char *path = path_in(own_directory, "once"), *other = path_in(own_directory, "other");
 
     write_file(path, "content");
     CHECK_NUMBER(link(path, other), 0);
@@ -85,7 +84,7 @@ TEST(one_file_is_opened_once)
 /* The process and its parent are gone: the path is resolved in a root that others share. */
 TEST(in_a_root_of_others)
 {
-    char *program = path_in(directory, "program");
+    char *program = path_in(own_directory, "program");
     struct mapped_root *root = NULL;
     int ready[2], status = 0;
     char byte = 0;
@@ -94,7 +93,7 @@ TEST(in_a_root_of_others)
     CHECK_NUMBER(pipe(ready), 0);
     pid_t child = fork();
     if (!child) {
-        if (chroot(directory))
+        if (chroot(own_directory))
             _exit(1);
         (void)!write(ready[1], "", 1);
         pause();
@@ -128,7 +127,7 @@ TEST(in_a_root_of_others)
 /* Another file now has the mapped file's name. */
 TEST(another_file_of_that_name)
 {
-    char *path = path_in(directory, "replaced");
+    char *path = path_in(own_directory, "replaced");
 
     write_file(path, "new");
     struct mapped_sight sight = sight_of(path);
@@ -156,7 +155,7 @@ TEST(another_file_of_that_name)
 /* The same, with a reused inode number, if the file system has inode generations. */
 TEST(another_generation)
 {
-    char *path = path_in(directory, "generation");
+    char *path = path_in(own_directory, "generation");
     long generation = 0;
 
     write_file(path, "new");
@@ -190,7 +189,7 @@ static void set_times(const char *path, time_t seconds)
 /* Overwritten in place: an earlier mapping is reported as modified, a new one is right. */
 TEST(files_that_are_written_to)
 {
-    char *path = path_in(directory, "written");
+    char *path = path_in(own_directory, "written");
 
     write_file(path, "first");
     set_times(path, 1000000000);
@@ -220,7 +219,7 @@ TEST(files_that_are_written_to)
 /* Files written to between the mapping and our open(2). */
 TEST(files_that_were_written_to)
 {
-    char *path = path_in(directory, "early");
+    char *path = path_in(own_directory, "early");
 
     write_file(path, "content");
     struct mapped_sight sight = sight_of(path);
@@ -260,7 +259,7 @@ static bool is_opened(const char *path)
 /* Opening a file that is not regular may have side effects. */
 TEST(only_plain_files_are_opened)
 {
-    char *path = path_in(directory, "kind");
+    char *path = path_in(own_directory, "kind");
 
     write_file(path, "");
     CHECK(is_opened(path));
@@ -357,7 +356,7 @@ TEST(addresses_in_files)
 {
     static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
                                                     {1, 0x1000, 0x402000, 0x1000}};
-    char *path = path_in(directory, "image");
+    char *path = path_in(own_directory, "image");
     struct image image;
 
     image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 0x2000);
@@ -395,7 +394,7 @@ TEST(few_descriptors)
         for (int i = 0; i < 40; i++) {
             char name[16];
             snprintf(name, sizeof(name), "file%d", i);
-            char *path = path_in(directory, name);
+            char *path = path_in(own_directory, name);
             write_file(path, name);
             struct mapped_sight sight = sight_of(path);
             seen[i] = mapped_files_see(table, &sight);
@@ -422,14 +421,11 @@ TEST(few_descriptors)
 
 int main(void)
 {
-    snprintf(directory, sizeof(directory), "/tmp/mapped-test.XXXXXX");
-    if (!mkdtemp(directory) || mapped_files_open(&files)) {
-        printf("FAIL a directory: cannot make %s\n", directory);
+    if (!enter_own_directory() || mapped_files_open(&files))
         return 1;
-    }
     run_tests();
     CHECK_NUMBER(mapped_files_count(files), 0);
     mapped_files_close(files);
-    rmdir(directory);
+    leave_own_directory();
     return tests_done();
 }

@@ -21,14 +21,13 @@
 #include "base/util.h"
 #include "insns/unwind.h"
 #include "kernel/bpf.h"
-#include "test.h"
+#include "files.h"
 #include "unwind/table.h"
 #include "unwind/table_store.h"
 
 #define ENOUGH (64 << 20)
 #define SECOND 1000000000ull
 
-static char directory[] = "/tmp/objects-XXXXXX";
 static struct mapped_files *files;
 static struct objects *objects;
 static bool at_once = true; /* makes tables before a walk needs them */
@@ -122,16 +121,6 @@ static void make_all(void)
 {
     while (objects_make(objects))
         usleep(1000);
-}
-
-static char *in_directory(const char *name)
-{
-    static char paths[4][256];
-    static unsigned next;
-    char *path = paths[next++ % COUNT_OF(paths)];
-
-    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-    return path;
 }
 
 static char *bytes_of(const char *path, size_t *size)
@@ -352,7 +341,7 @@ TEST(each_once)
 /* A file that is overwritten in place: it has the same key, but another table. */
 TEST(written_to)
 {
-    const char *path = in_directory("written");
+    const char *path = path_in(own_directory, "written");
     size_t size, other_size;
     char *bytes = bytes_of(some_program(), &size), *other = bytes_of("/bin/ls", &other_size);
 
@@ -384,8 +373,8 @@ static void copies(const char *path, struct mapped_file **seen, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "copy%zu", i);
-        write_file(in_directory(name), bytes, size);
-        seen[i] = see(in_directory(name));
+        write_file(path_in(own_directory, name), bytes, size);
+        seen[i] = see(path_in(own_directory, name));
     }
     free(bytes);
 }
@@ -407,15 +396,15 @@ TEST(drops)
     CHECK_NUMBER(objects_figures(objects).tables, 2);
     CHECK_NUMBER(objects_figures(objects).files, 1);
     CHECK_NUMBER(objects_figures(objects).dropped, 3);
-    const struct unwind_key gone = key_of(in_directory("copy0"));
+    const struct unwind_key gone = key_of(path_in(own_directory, "copy0"));
     struct unwind_object object;
     CHECK_NUMBER(read_back(&gone, &object), -ENOENT);
-    CHECK_NUMBER(wrong_of(in_directory("copy3")), 0);
+    CHECK_NUMBER(wrong_of(path_in(own_directory, "copy3")), 0);
     /* Mapped again, the file gets a table in the free space. */
-    struct mapped_file *again = see(in_directory("copy0"));
+    struct mapped_file *again = see(path_in(own_directory, "copy0"));
     make_all();
-    CHECK_NUMBER(wrong_of(in_directory("copy0")), 0);
-    CHECK_NUMBER(wrong_of(in_directory("copy3")), 0);
+    CHECK_NUMBER(wrong_of(path_in(own_directory, "copy0")), 0);
+    CHECK_NUMBER(wrong_of(path_in(own_directory, "copy3")), 0);
     drop(again);
     drop(seen[3]);
     end();
@@ -488,7 +477,7 @@ TEST(awaited_first)
  */
 TEST(asked_for)
 {
-    const char *path = in_directory("asked");
+    const char *path = path_in(own_directory, "asked");
     struct text names = {0};
     struct table table;
     size_t size;
@@ -534,7 +523,7 @@ static uint32_t kind_of(const char *path)
 /* Walks in user space find the same tables as BPF programs, and end the same way without one. */
 TEST(told)
 {
-    const char *path = some_program(), *text = in_directory("text");
+    const char *path = some_program(), *text = path_in(own_directory, "text");
     struct frame_rows frames = {0};
     struct table table;
     struct elf elf;
@@ -607,8 +596,8 @@ TEST(little_room)
         const char *why = objects_why(objects, seen[i]);
         char name[32];
         snprintf(name, sizeof(name), "copy%zu", i);
-        CHECK(why ? strstr(why, "memory") != NULL : !wrong_of(in_directory(name)));
-        CHECK_NUMBER(kind_of(in_directory(name)), why ? UNWIND_END_NO_ROOM + 1 : 0);
+        CHECK(why ? strstr(why, "memory") != NULL : !wrong_of(path_in(own_directory, name)));
+        CHECK_NUMBER(kind_of(path_in(own_directory, name)), why ? UNWIND_END_NO_ROOM + 1 : 0);
         with += !why;
     }
     CHECK_NUMBER(with + figures.no_room, COUNT);
@@ -664,8 +653,8 @@ TEST(hostile)
     good[0] = see("/bin/ls");
     for (; count < 4; count++) {
         snprintf(name, sizeof(name), "cut%zu", count);
-        write_file(in_directory(name), bytes, (size_t)random() % size);
-        bad[count] = see(in_directory(name));
+        write_file(path_in(own_directory, name), bytes, (size_t)random() % size);
+        bad[count] = see(path_in(own_directory, name));
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (!elf_open(&elf, fd)) {
@@ -675,12 +664,12 @@ TEST(hostile)
         elf_close(&elf);
     }
     close(fd);
-    write_file(in_directory("random"), bytes, size);
-    bad[count++] = see(in_directory("random"));
-    write_file(in_directory("text"), "no ELF file", 11);
-    bad[count++] = see(in_directory("text"));
-    write_file(in_directory("empty"), "", 0);
-    bad[count++] = see(in_directory("empty"));
+    write_file(path_in(own_directory, "random"), bytes, size);
+    bad[count++] = see(path_in(own_directory, "random"));
+    write_file(path_in(own_directory, "text"), "no ELF file", 11);
+    bad[count++] = see(path_in(own_directory, "text"));
+    write_file(path_in(own_directory, "empty"), "", 0);
+    bad[count++] = see(path_in(own_directory, "empty"));
     good[1] = see(path);
     make_all();
     CHECK_NUMBER(wrong_of("/bin/ls") + wrong_of(path), 0);
@@ -883,9 +872,9 @@ static int endless_file(void)
         fde[1] = (uint32_t)((char *)(fde + 1) - (bytes + FRAMES + i % 2 * cie));
         memcpy(fde + 2, place, sizeof(place));
     }
-    write_file(in_directory("endless"), bytes, total);
+    write_file(path_in(own_directory, "endless"), bytes, total);
     free(bytes);
-    return open(in_directory("endless"), O_RDONLY | O_CLOEXEC);
+    return open(path_in(own_directory, "endless"), O_RDONLY | O_CLOEXEC);
 }
 
 /* A file that takes too long is given up on. */
@@ -1019,19 +1008,6 @@ TEST(spare_chunks)
     space_close(&space);
 }
 
-static void remove_all(void)
-{
-    DIR *folder = opendir(directory);
-    struct dirent *entry;
-
-    while (folder && (entry = readdir(folder)))
-        if (*entry->d_name != '.')
-            unlink(in_directory(entry->d_name));
-    if (folder)
-        closedir(folder);
-    rmdir(directory);
-}
-
 int main(void)
 {
     static struct tables tables;
@@ -1045,10 +1021,9 @@ int main(void)
         printf("SKIP objects: no tables in maps here: %s\n", strerror(-result));
         return tests_done();
     }
-    if (!mkdtemp(directory))
+    if (!enter_own_directory())
         return 2;
     run_tests();
-    free(words);
-    remove_all();
+    remove_own_directory();
     return tests_done();
 }

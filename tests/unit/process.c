@@ -16,18 +16,12 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "elf_image.h"
+#include "files.h"
 #include "followable.h"
-#include "test.h"
 
 #define PAGE 4096
 
-static char directory[64];
 static struct processes *processes;
-
-static void in_directory(char *path, size_t size, const char *name)
-{
-    snprintf(path, size, "%s/%s", directory, name);
-}
 
 /* Its second page is at 0x402000 in the ELF file's own addresses; its third is in no segment. */
 static bool make_file(const char *path)
@@ -86,10 +80,9 @@ static int find(uint32_t pid, const uint64_t *addresses, size_t count,
 /* A file of that name, mapped and, if asked for, deleted, is shown as `shown`. */
 static void check_file(const char *name, const char *shown, bool deleted)
 {
-    char path[256];
     struct process_place places[3] = {{.address = 0}};
 
-    in_directory(path, sizeof(path), name);
+    const char *path = path_in(own_directory, name);
     const char *at = make_file(path) ? map_file(path) : NULL;
     CHECK(at != NULL);
     if (!at)
@@ -132,12 +125,11 @@ TEST(without_rights)
         if (!geteuid() && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
             _exit(2);
         prctl(PR_SET_DUMPABLE, 1);
-        char path[256];
         struct process_place place = {.address = 0};
         static const char *const names[] = {"readable", "new\nline of it"};
         bool right = true;
         for (size_t i = 0; i < COUNT_OF(names); i++) {
-            in_directory(path, sizeof(path), names[i]);
+            const char *path = path_in(own_directory, names[i]);
             const uint64_t address = (uintptr_t)map_file(path) + 0x10;
             place = (struct process_place){.address = 0};
             right = right && !find((uint32_t)getpid(), &address, 1, &place) &&
@@ -180,7 +172,7 @@ TEST(memory_without_a_file)
 TEST(processes_that_are_gone)
 {
     struct process_place place = {.address = 0};
-    const uint64_t address = (uintptr_t)&directory;
+    const uint64_t address = (uintptr_t)&own_directory;
     pid_t child = fork();
     siginfo_t info;
 
@@ -204,12 +196,12 @@ static void *wait_for_the_end(void *nothing)
 /* A child's other thread keeps its memory; if we may open mappings, the file is deleted, too. */
 static void a_first_thread_that_has_ended(void)
 {
-    char path[256], state[32];
+    char state[32];
     struct process_place place = {.address = 0};
     AUTO_TEXT status = {0};
     const bool can_follow = can_follow_mappings();
 
-    in_directory(path, sizeof(path), "ended.so");
+    const char *path = path_in(own_directory, "ended.so");
     const char *at = make_file(path) ? map_file(path) : NULL;
     const uint64_t address = (uintptr_t)at + 0x123;
     if (can_follow)
@@ -240,9 +232,7 @@ static void a_first_thread_that_has_ended(void)
 /* Another process maps and unmaps all the time, below and above the address looked up. */
 static void maps_that_change(void)
 {
-    char path[256];
-
-    in_directory(path, sizeof(path), "steady");
+    const char *path = path_in(own_directory, "steady");
     const char *at = make_file(path) ? map_file(path) : NULL;
     pid_t child = fork();
     if (!child)
@@ -269,18 +259,9 @@ static void maps_that_change(void)
 
 int main(void)
 {
-    char path[256];
-    static const char *const names[] = {"readable", "new\nline of it", "steady"};
-
-    snprintf(directory, sizeof(directory), "/tmp/process-test.XXXXXX");
-    if (!mkdtemp(directory) || chmod(directory, 0755)) {
-        printf("FAIL a directory: cannot make %s\n", directory);
+    if (!enter_own_directory() || chmod(own_directory, 0755))
         return 1;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        in_directory(path, sizeof(path), names[i]);
-        make_file(path);
-    }
+    CHECK(make_file(path_in(own_directory, "readable")) && make_file(path_in(own_directory, "new\nline of it")));
     run_tests();
     if (geteuid() || can_follow_mappings()) {
         RUN(a_first_thread_that_has_ended);
@@ -288,11 +269,7 @@ int main(void)
     } else { /* in a child it has the same addresses */
         printf("SKIP of children: the kernel has our memory at other addresses than we do\n");
     }
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        in_directory(path, sizeof(path), names[i]);
-        unlink(path);
-    }
-    rmdir(directory);
+    remove_own_directory();
     processes_close(processes);
     return tests_done();
 }

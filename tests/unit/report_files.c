@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "report/report_files.h"
-#include "test.h"
+#include "files.h"
 
 #define PATHS(...)                                                                        \
     (&(struct string_list){{__VA_ARGS__},                                                 \
@@ -149,8 +149,6 @@ TEST(names)
 
 /* ---- Writing ---- */
 
-static char place[] = "/tmp/report_files.XXXXXX";
-
 struct writing {
     unsigned written;
     int result;
@@ -261,10 +259,9 @@ TEST(the_unwritten_are_counted)
 int main(void)
 {
     setenv("TZ", "UTC0", 1);
-    if (!mkdtemp(place) || chdir(place))
+    if (!enter_own_directory())
         return 1;
     run_tests();
-    if (chdir("/") || rmdir(place))
-        printf("FAIL nothing_is_left\n");
+    leave_own_directory();
     return tests_done();
 }

@@ -343,9 +343,4 @@ TEST(shortened)
     CHECK_NUMBER(rust_check("_RIC1ahEx", 9, (struct demangle_options){.shorten = true}), -EINVAL);
 }
 
-int main(void)
-{
-    run_tests();
-    text_free(&rust_name);
-    return tests_done();
-}
+TEST_MAIN

@@ -189,9 +189,4 @@ TEST(length)
     }
 }
 
-int main(void)
-{
-    run_tests();
-    text_free(&rust_name);
-    return tests_done();
-}
+TEST_MAIN

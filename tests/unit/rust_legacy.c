@@ -143,9 +143,4 @@ TEST(of_any_length)
     }
 }
 
-int main(void)
-{
-    run_tests();
-    text_free(&rust_name);
-    return tests_done();
-}
+TEST_MAIN

@@ -15,7 +15,6 @@
 #include "find/user_file.h"
 #include "unit/user_image.h"
 
-static char path[64];
 static struct text error, left_out;
 
 /* Numbers of the ELF format: EM_ARM and EM_386. */
@@ -227,16 +226,4 @@ TEST(all_addresses)
     user_file_close(&file);
 }
 
-int main(void)
-{
-    snprintf(path, sizeof(path), "/tmp/stackbox-thumb.XXXXXX");
-    int fd = mkstemp(path);
-    if (fd < 0)
-        return 1;
-    close(fd);
-    run_tests();
-    unlink(path);
-    text_free(&error);
-    text_free(&left_out);
-    return tests_done();
-}
+IMAGE_TEST_MAIN

@@ -302,6 +302,5 @@ int main(void)
 {
     make_table();
     run_tests();
-    free(words);
     return tests_done();
 }

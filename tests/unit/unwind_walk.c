@@ -311,6 +311,5 @@ int main(void)
 {
     make_table();
     run_tests();
-    table_free(&table);
     return tests_done();
 }

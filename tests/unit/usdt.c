@@ -10,7 +10,6 @@
 #include "find/user_file.h"
 #include "unit/user_image.h"
 
-static char path[64];
 static struct text error;
 
 #define NOTE(image, text, ...)                                                                 \
@@ -204,15 +203,4 @@ TEST(hostile_notes)
     }
 }
 
-int main(void)
-{
-    snprintf(path, sizeof(path), "/tmp/stackbox-usdt.XXXXXX");
-    int fd = mkstemp(path);
-    if (fd < 0)
-        return 1;
-    close(fd);
-    run_tests();
-    unlink(path);
-    text_free(&error);
-    return tests_done();
-}
+IMAGE_TEST_MAIN

@@ -12,7 +12,6 @@
 #include "find/user_file.h"
 #include "unit/user_image.h"
 
-static char path[64];
 static struct text error;
 
 struct found {
@@ -346,15 +345,4 @@ TEST(mangled_names)
     }
 }
 
-int main(void)
-{
-    snprintf(path, sizeof(path), "/tmp/stackbox-functions.XXXXXX");
-    int fd = mkstemp(path);
-    if (fd < 0)
-        return 1;
-    close(fd);
-    run_tests();
-    unlink(path);
-    text_free(&error);
-    return tests_done();
-}
+IMAGE_TEST_MAIN

@@ -148,16 +148,32 @@ static inline void user_image_finish(struct user_image *image)
 }
 
 /* Writes a file of `length` bytes at that path; a new one, since overwriting waits for the disk. */
-static inline bool user_image_write(const struct user_image *image, const char *path,
+static inline bool user_image_write(const struct user_image *image, const char *to,
                                     size_t length)
 {
-    unlink(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    unlink(to);
+    int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     bool written = fd >= 0 && write(fd, image->elf.bytes, length) == (ssize_t)length;
 
     if (fd >= 0)
         close(fd);
     return written;
 }
+
+/* Where a unit's images are. */
+static char path[] = "/tmp/stackbox-image.XXXXXX";
+
+/* For TEST_MAIN, if tests write images. */
+#define IMAGE_TEST_MAIN                                                                        \
+    int main(void)                                                                             \
+    {                                                                                          \
+        const int fd = mkstemp(path);                                                          \
+        if (fd < 0)                                                                            \
+            return 1;                                                                          \
+        close(fd);                                                                             \
+        run_tests();                                                                           \
+        unlink(path);                                                                          \
+        return tests_done();                                                                   \
+    }
 
 #endif
