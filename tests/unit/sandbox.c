@@ -22,15 +22,13 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "machine/machine.h"
-#include "test.h"
+#include "files.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define HAS_FILTER 0 /* sanitizers make calls of their own */
 #else
 #define HAS_FILTER 1
 #endif
-
-static char directory[64];
 
 /* Refuses a missing pid: kill(-1) would signal all processes. */
 static bool end(pid_t pid)
@@ -138,11 +136,10 @@ static int try_all(void *context, struct text *answer)
 
 static void calls_that_are_refused(void)
 {
-    AUTO_TEXT path = {0}, answer = {0};
+    AUTO_TEXT answer = {0};
     int signal, tried[8];
 
-    text_format(&path, "%s/own", directory);
-    CHECK_NUMBER(run(try_all, path.data, &answer, &signal), 0);
+    CHECK_NUMBER(run(try_all, path_in(own_directory, "own"), &answer, &signal), 0);
     CHECK_NUMBER(answer.length, sizeof(tried));
     memcpy(tried, answer.data, sizeof(tried));
     for (int i = 0; i < 6; i++)
@@ -259,6 +256,31 @@ struct watch {
     int tell[2], go[2];
 };
 
+static struct watch open_watch(void)
+{
+    struct watch watch;
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    return watch;
+}
+
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        close(*end);
+    *end = -1;
+}
+
+static void close_watch(struct watch *watch)
+{
+    for (int i = 0; i < 2; i++) {
+        close_end(&watch->tell[i]);
+        close_end(&watch->go[i]);
+    }
+}
+
+#define AUTO_WATCH __attribute__((cleanup(close_watch))) struct watch
+
 static int wait_for_watcher(void *context, struct text *answer)
 {
     const struct watch *watch = context;
@@ -346,11 +368,10 @@ static int look(const struct watch *watch)
 /* Another process reads the sandbox's /proc files meanwhile. */
 static void meet(int (*watcher_work)(const struct watch *watch), int result, int ended_by)
 {
-    struct watch watch;
+    AUTO_WATCH watch = open_watch();
     AUTO_TEXT answer = {0};
     int signal, status = 1;
 
-    CHECK(!pipe(watch.tell) && !pipe(watch.go));
     const int used[] = {watch.tell[1], -1, watch.go[0]};
     kept = used;
     kept_count = COUNT_OF(used);
@@ -365,10 +386,6 @@ static void meet(int (*watcher_work)(const struct watch *watch), int result, int
     CHECK(waitpid(watcher, &status, 0) == watcher);
     CHECK_NUMBER(status, 0);
     kept_count = 0;
-    for (int i = 0; i < 2; i++) {
-        close(watch.tell[i]);
-        close(watch.go[i]);
-    }
 }
 
 TEST(rights)
@@ -422,17 +439,16 @@ static void check_opened(const struct wanted *wanted, const char *content)
 
 TEST(opening)
 {
-    AUTO_TEXT own = {0}, inner = {0}, long_path = {0};
+    const char *own = path_in(own_directory, "own"), *inner = path_in(own_directory, "root");
+    AUTO_TEXT long_path = {0};
 
-    text_format(&own, "%s/own", directory);
-    text_format(&inner, "%s/root", directory);
-    check_opened(&(struct wanted){NULL, own.data, 0}, "outside");
-    check_opened(&(struct wanted){inner.data, "/own", 0}, "inside");
-    check_opened(&(struct wanted){inner.data, "link", 0}, "inside"); /* to /own: in its root */
-    check_opened(&(struct wanted){inner.data, "/../own", 0}, "inside");
-    check_opened(&(struct wanted){inner.data, "/none", -ENOENT}, "");
-    check_opened(&(struct wanted){inner.data, "/fifo", -EINVAL}, "");
-    check_opened(&(struct wanted){NULL, directory, -EINVAL}, "");
+    check_opened(&(struct wanted){NULL, own, 0}, "outside");
+    check_opened(&(struct wanted){inner, "/own", 0}, "inside");
+    check_opened(&(struct wanted){inner, "link", 0}, "inside"); /* to /own: in its root */
+    check_opened(&(struct wanted){inner, "/../own", 0}, "inside");
+    check_opened(&(struct wanted){inner, "/none", -ENOENT}, "");
+    check_opened(&(struct wanted){inner, "/fifo", -EINVAL}, "");
+    check_opened(&(struct wanted){NULL, own_directory, -EINVAL}, "");
     check_opened(&(struct wanted){NULL, "/dev/null", -EINVAL}, "");
     for (int i = 0; i < 5000; i++)
         text_add(&long_path, "/a");
@@ -441,10 +457,7 @@ TEST(opening)
 
 static void put(const char *name, const char *content)
 {
-    AUTO_TEXT path = {0};
-
-    text_format(&path, "%s/%s", directory, name);
-    AUTO_FD fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    AUTO_FD fd = open(path_in(own_directory, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
 }
 
@@ -453,18 +466,17 @@ static void put(const char *name, const char *content)
 /* Renames by another process, in this directory or elsewhere, do not hide a file. */
 TEST(opening_beside_renames)
 {
-    AUTO_TEXT inner = {0};
+    const char *inner = path_in(own_directory, "root");
     unsigned lost = 0;
     int status;
 
-    text_format(&inner, "%s/root", directory);
     put("root/one", "renamed");
     pid_t child = fork();
     while (!child)
         if (rename("root/one", "root/other") || rename("root/other", "root/one"))
             _exit(1);
     for (unsigned i = 0; i < RENAMED_OPENS; i++) {
-        int fd = sandbox_open(inner.data, "deep/../../own");
+        int fd = sandbox_open(inner, "deep/../../own");
         lost += fd < 0;
         if (fd >= 0)
             close(fd);
@@ -504,10 +516,8 @@ TEST(places)
     CHECK(fd >= 0 && write(fd, "memory", 6) == 6);
     text_format(&path, "/proc/%d/fd/%d", (int)getpid(), fd);
     check_opened(&(struct wanted){NULL, path.data, 0}, "memory");
-    text_clear(&path);
-    text_format(&path, "%s/own", directory);
     text_format(&root, "/proc/%d/root", (int)getpid());
-    check_opened(&(struct wanted){root.data, path.data, 0}, "outside");
+    check_opened(&(struct wanted){root.data, path_in(own_directory, "own"), 0}, "outside");
 }
 
 static int ask_for_memory(void *context, struct text *answer)
@@ -595,13 +605,12 @@ static int wait_for_ever(void *context, struct text *answer)
 
 TEST(killed)
 {
-    struct watch watch;
+    AUTO_WATCH watch = open_watch();
     struct text answer = {0};
     pid_t pids[2];
     int signal;
     char byte;
 
-    CHECK(!pipe(watch.tell) && !pipe(watch.go));
     pid_t runner = fork();
     if (!runner) {
         const int used[] = {watch.go[0], watch.tell[1]};
@@ -611,14 +620,11 @@ TEST(killed)
         kept_count = COUNT_OF(used);
         _exit(run(wait_for_ever, &watch, &answer, &signal) != 0);
     }
-    close(watch.tell[1]);
+    close_end(&watch.tell[1]);
     CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
     CHECK(end(runner) && waitpid(runner, NULL, 0) == runner);
     /* Once both are gone, their ends of the pipe are closed: end of file. */
     CHECK_NUMBER(read(watch.tell[0], &byte, 1), 0);
-    close(watch.tell[0]);
-    close(watch.go[0]);
-    close(watch.go[1]);
 }
 
 /* ---- Together with other children ---- */
@@ -684,14 +690,13 @@ TEST(told_in_time)
 /* While one job runs, others begin and end; its answer waits until it is taken. */
 TEST(aside)
 {
-    struct watch watch;
+    AUTO_WATCH watch = open_watch();
     AUTO_TEXT answer = {0};
     struct sandbox_run beside = {0};
     size_t count = 10;
     int signal;
     pid_t pids[2];
 
-    CHECK(!pipe(watch.tell) && !pipe(watch.go));
     const int used[] = {watch.go[0], watch.tell[1]};
     const struct sandbox_job job = {
         .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
@@ -714,13 +719,10 @@ TEST(aside)
     CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
     sandbox_stop(&beside);
     sandbox_stop(&beside);
-    close(watch.tell[1]);
+    close_end(&watch.tell[1]);
     CHECK_NUMBER(read(watch.tell[0], pids, 1), 0);
     CHECK_NUMBER(roles_ended, 3);
     sandbox_watch(NULL, NULL);
-    close(watch.tell[0]);
-    close(watch.go[0]);
-    close(watch.go[1]);
     text_free(&beside.answer);
 }
 
@@ -741,13 +743,12 @@ static unsigned descriptors_of(pid_t pid)
 /* A job that opens nothing has no opener process. */
 TEST(asks_nothing)
 {
-    struct watch watch;
     struct sandbox_run beside = {0};
     int signal;
     pid_t pids[2];
 
     for (int asks = 0; asks < 2; asks++) {
-        CHECK(!pipe(watch.tell) && !pipe(watch.go));
+        AUTO_WATCH watch = open_watch();
         const int used[] = {watch.go[0], watch.tell[1]};
         const struct sandbox_job job = {
             .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
@@ -760,10 +761,6 @@ TEST(asks_nothing)
             CHECK_NUMBER(descriptors_of(pids[0]), 3 + !HAS_FILTER); /* those two, and the answer */
         CHECK(write(watch.go[1], "", 1) == 1);
         CHECK_NUMBER(sandbox_take(&beside, UINT64_MAX, &signal), 0);
-        for (int i = 0; i < 2; i++) {
-            close(watch.tell[i]);
-            close(watch.go[i]);
-        }
     }
     text_free(&beside.answer);
 }
@@ -788,27 +785,14 @@ TEST(opening_without_openat2)
 
 int main(void)
 {
-    AUTO_TEXT command = {0};
-
-    snprintf(directory, sizeof(directory), "/tmp/stackbox-apart.XXXXXX");
-    if (!mkdtemp(directory) || chmod(directory, 0755) || chdir(directory) || mkdir("root", 0755) ||
-        mkdir("root/deep", 0755) ||
-        symlink("/own", "root/link") || mkfifo("root/fifo", 0600))
+    if (!enter_own_directory() || chmod(own_directory, 0755) || mkdir("root", 0755) ||
+        mkdir("root/deep", 0755) || symlink("/own", "root/link") || mkfifo("root/fifo", 0600))
         return 1;
     put("own", "outside");
     put("root/own", "inside");
     if (HAS_FILTER) /* else it would do all of that */
         RUN(calls_that_are_refused);
     run_tests();
-    text_format(&command, "%s/root/link", directory);
-    (void)!chdir("/");
-    unlink(command.data);
-    static const char *const left[] = {"root/fifo", "root/own", "root/deep", "own", "root"};
-    for (size_t i = 0; i < COUNT_OF(left); i++) {
-        text_clear(&command);
-        text_format(&command, "%s/%s", directory, left[i]);
-        (void)remove(command.data);
-    }
-    rmdir(directory);
+    remove_own_directory();
     return tests_done();
 }
