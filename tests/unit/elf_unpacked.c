@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
+#include "unit/xz_image.h"
 
 enum { NONE, TEXT, SYMBOLS, STRINGS, PACKED, NAMES, SECTIONS };
 
@@ -71,105 +72,46 @@ static void make_file(struct image *image, int kind, bool full, const struct sam
 
 /* ---- Packing without compression ---- */
 
-struct packed {
-    size_t length;
-    unsigned char bytes[4096];
-};
+static struct xz_image packed;
 
-static void add(struct packed *packed, const void *bytes, size_t size)
+/* As one uncompressed chunk of LZMA2: how many bytes, minus one, then these, and the end. */
+static void pack_xz(const unsigned char *bytes, size_t size)
 {
-    memcpy(packed->bytes + packed->length, bytes, size);
-    packed->length += size;
+    unsigned char chunk[4096] = {1, (unsigned char)((size - 1) >> 8), (unsigned char)(size - 1)}, check[4];
+    const struct xz_block block = {.raw = chunk, .raw_size = size + 4, .unpacked = size,
+                                   .said_packed = XZ_NO_SIZE, .said_unpacked = XZ_NO_SIZE, .check = check};
+
+    memcpy(chunk + 3, bytes, size);
+    xz_put_low(check, xz_crc32(bytes, size), sizeof(check));
+    packed.size = 0;
+    xz_begin(&packed, 1);
+    xz_add_block(&packed, &block);
+    xz_end(&packed);
 }
 
-static void add_number(struct packed *packed, uint32_t number, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        packed->bytes[packed->length++] = (unsigned char)(number >> 8 * i);
-}
-
-static void pad(struct packed *packed)
-{
-    while (packed->length % 4)
-        packed->bytes[packed->length++] = 0;
-}
-
-static uint32_t crc_of(const unsigned char *bytes, size_t size)
-{
-    uint32_t crc = UINT32_MAX;
-
-    for (size_t i = 0; i < size; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-    }
-    return ~crc;
-}
-
-static void add_crc(struct packed *packed, size_t from)
-{
-    add_number(packed, crc_of(packed->bytes + from, packed->length - from), 4);
-}
-
-/* Seven bits of a number in each byte, lowest first. */
-static void add_long(struct packed *packed, size_t number)
-{
-    for (; number >= 128; number >>= 7)
-        add_number(packed, (uint32_t)number | 128, 1);
-    add_number(packed, (uint32_t)number, 1);
-}
-
-static void pack_xz(struct packed *packed, const unsigned char *bytes, size_t size)
-{
-    *packed = (struct packed){0};
-    add(packed, "\xfd" "7zXZ\0\0\x01", 8); /* the check is a CRC-32 */
-    add_crc(packed, 6);
-    add(packed, "\x02\0\x21\x01\0\0\0", 8); /* a block: LZMA2 with the smallest dictionary */
-    add_crc(packed, 12);
-    add(packed, "\x01", 1); /* uncompressed bytes: how many, minus one */
-    add_number(packed, (uint32_t)(size - 1) >> 8, 1);
-    add_number(packed, (uint32_t)(size - 1) & 255, 1);
-    add(packed, bytes, size);
-    add(packed, "\0", 1);
-    const size_t block = packed->length - 12;
-    pad(packed);
-    add_number(packed, crc_of(bytes, size), 4);
-    const size_t index = packed->length;
-    add(packed, "\0\x01", 2);
-    add_long(packed, block + 4);
-    add_long(packed, size);
-    pad(packed);
-    add_crc(packed, index);
-    const size_t index_size = packed->length - index;
-    unsigned char end[6] = {(unsigned char)(index_size / 4 - 1), 0, 0, 0, 0, 1};
-    add_number(packed, crc_of(end, sizeof(end)), 4);
-    add(packed, end, sizeof(end));
-    add(packed, "YZ", 2);
-}
-
-static void pack_zlib(struct packed *packed, const unsigned char *bytes, size_t size)
+/* As one stored block; returns how many bytes it has. */
+static size_t pack_zlib(unsigned char *to, const unsigned char *bytes, size_t size)
 {
     uint32_t low = 1, high = 0;
 
-    *packed = (struct packed){0};
-    add(packed, "\x78\x01\x01", 3);
-    add_number(packed, (uint32_t)size, 2);
-    add_number(packed, (uint32_t)size ^ 0xffff, 2);
-    add(packed, bytes, size);
     for (size_t i = 0; i < size; i++) {
         low = (low + bytes[i]) % 65521;
         high = (high + low) % 65521;
     }
-    add_number(packed, __builtin_bswap32(high << 16 | low), 4);
+    memcpy(to, "\x78\x01\x01", 3);
+    xz_put_low(to + 3, size, 2);
+    xz_put_low(to + 5, size ^ 0xffff, 2);
+    memcpy(to + 7, bytes, size);
+    xz_put_low(to + 7 + size, __builtin_bswap32(high << 16 | low), 4);
+    return size + 11;
 }
 
-/* Gives a file a .gnu_debugdata. */
-static void put_packed(struct image *image, const struct packed *packed)
+/* Gives a file what was packed as its .gnu_debugdata. */
+static void put_packed(struct image *image)
 {
-    memcpy(image->bytes + PLAIN_LENGTH, packed->bytes, packed->length);
-    image->length = PLAIN_LENGTH + packed->length;
-    put_section(image, PACKED, &(struct image_section){19, 1, 0, 0, PLAIN_LENGTH, packed->length,
-                                                       0, 0, 1});
+    memcpy(image->bytes + PLAIN_LENGTH, packed.bytes, packed.size);
+    image->length = PLAIN_LENGTH + packed.size;
+    put_section(image, PACKED, &(struct image_section){19, 1, 0, 0, PLAIN_LENGTH, packed.size, 0, 0, 1});
 }
 
 /* ---- Asking ---- */
@@ -246,11 +188,9 @@ static void make_inner(struct image *image, int kind)
 
 static void make_outer(struct image *image, int kind, const struct image *inner)
 {
-    struct packed packed;
-
     make_file(image, kind, false, exported, COUNT_OF(exported));
-    pack_xz(&packed, inner->bytes, inner->length);
-    put_packed(image, &packed);
+    pack_xz(inner->bytes, inner->length);
+    put_packed(image);
 }
 
 TEST(both_tables_are_one)
@@ -350,7 +290,6 @@ TEST(of_other_files)
 {
     static const char another[] = "its .gnu_debugdata is that of another file";
     struct image inner, outer;
-    struct packed packed;
 
     for (int kind = 0; kind < KINDS; kind++) {
         for (int other = 0; other < KINDS; other++) {
@@ -376,10 +315,10 @@ TEST(of_other_files)
         make_outer(&outer, kind, &inner);
         outer.length -= 1;
         check_refused(&outer, "its .gnu_debugdata is damaged");
-        pack_xz(&packed, inner.bytes, inner.length);
-        put_packed(&outer, &packed);
+        pack_xz(inner.bytes, inner.length);
+        put_packed(&outer);
         put_section(&outer, PACKED, &(struct image_section){19, 8, 0, 0, PLAIN_LENGTH,
-                                                            packed.length, 0, 0, 1});
+                                                            packed.size, 0, 0, 1});
         check_refused(&outer, NULL);
         put_section(&outer, PACKED, &(struct image_section){19, 1, 0, 0, PLAIN_LENGTH,
                                                             ((uint64_t)64 << 20) + 1, 0, 0, 1});
@@ -452,20 +391,18 @@ static void compress(struct image *image, int which, uint32_t type, size_t *head
         const int section = part ? STRINGS : SYMBOLS;
         const size_t offset = part ? STRINGS_OFFSET : SYMBOLS_OFFSET;
         const size_t size = part ? 0x80 : (COUNT_OF(others) + 1) * image_symbol_size(image);
-        struct packed packed;
-        if (!(which & (part ? STRINGS_PART : SYMBOLS_PART)))
+            if (!(which & (part ? STRINGS_PART : SYMBOLS_PART)))
             continue;
         headers[part] = at;
-        pack_zlib(&packed, image->bytes + offset, size);
+        const size_t length = 3 * word + pack_zlib(image->bytes + at + 3 * word, image->bytes + offset, size);
         memset(image->bytes + offset, 0xee, size);
         image_put(image, at, 4, type);
         image_put(image, at + word, word, size);
         image_put(image, at + 2 * word, word, 8);
-        memcpy(image->bytes + at + 3 * word, packed.bytes, packed.length);
         put_section(image, section, &(struct image_section){
-            part ? 13 : 7, part ? 3 : 2, SHF_COMPRESSED, 0, at, 3 * word + packed.length,
+            part ? 13 : 7, part ? 3 : 2, SHF_COMPRESSED, 0, at, length,
             part ? 0 : STRINGS, 1, part ? 0 : image_symbol_size(image)});
-        at += 3 * word + packed.length;
+        at += length;
     }
     image->length = at;
 }

@@ -39,8 +39,36 @@ static void add_entry(struct tally *tally, uint32_t pid, const uint64_t *kernel,
     entry->task.pid = pid;
 }
 
-static const struct symbol *frame(const struct symbols *symbols, size_t entry, size_t index)
+/* A tally, and the names that its addresses get. */
+struct named {
+    struct tally tally;
+    struct symbols symbols;
+    struct symbolize_notes notes;
+    struct symbolize_options config;
+};
+
+static void make_names(struct named *named)
 {
+    symbols_free(&named->symbols);
+    CHECK_NUMBER(symbols_make(&named->symbols, &named->tally, &named->config, &named->notes), 0);
+}
+
+static void free_named(struct named *named)
+{
+    symbols_free(&named->symbols);
+    tally_free(&named->tally);
+    if (named->config.processes)
+        processes_close(named->config.processes);
+    if (named->config.kallsyms >= 0)
+        close(named->config.kallsyms);
+}
+
+#define AUTO_NAMED __attribute__((cleanup(free_named))) struct named
+
+static const struct symbol *frame(const struct named *named, size_t entry, size_t index)
+{
+    const struct symbols *symbols = &named->symbols;
+
     return &symbols->items[symbols->frames[symbols->first[entry] + index]];
 }
 
@@ -69,46 +97,34 @@ TEST(return_addresses)
         0xffffffff81000101, 0xffffffff81000300, 0xffffffff81000400, 0xffffffffc0000010,
         0xffffffff81000000, 0,
     };
-    struct tally tally = {0};
-    struct symbols symbols;
-    const struct symbolize_options config = {.kallsyms = file_of_text(kallsyms_text)};
-    struct symbolize_notes notes = {0};
+    AUTO_NAMED named = {.config = {.kallsyms = file_of_text(kallsyms_text)}};
 
-    add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    CHECK(!notes.kernel_hidden);
-    CHECK_NUMBER(symbols.count, 8);
-    check_symbol(frame(&symbols, 0, 0), kernel[0], "second", "", 0);
-    check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x100);
-    check_symbol(frame(&symbols, 0, 2), kernel[2], "second", "", 1);
-    check_symbol(frame(&symbols, 0, 3), kernel[3], "", "", 0); /* after data */
-    check_symbol(frame(&symbols, 0, 4), kernel[4], "third", "", 0x100);
-    check_symbol(frame(&symbols, 0, 5), kernel[5], "in_module", "mod", 0x10);
-    check_symbol(frame(&symbols, 0, 6), kernel[6], "", "", 0); /* before the first */
-    check_symbol(frame(&symbols, 0, 7), kernel[7], "", "", 0);
-    CHECK(frame(&symbols, 0, 0)->kernel && !frame(&symbols, 0, 0)->pid);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    close(config.kallsyms);
+    add_entry(&named.tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
+    make_names(&named);
+    CHECK(!named.notes.kernel_hidden);
+    CHECK_NUMBER(named.symbols.count, 8);
+    check_symbol(frame(&named, 0, 0), kernel[0], "second", "", 0);
+    check_symbol(frame(&named, 0, 1), kernel[1], "first", "", 0x100);
+    check_symbol(frame(&named, 0, 2), kernel[2], "second", "", 1);
+    check_symbol(frame(&named, 0, 3), kernel[3], "", "", 0); /* after data */
+    check_symbol(frame(&named, 0, 4), kernel[4], "third", "", 0x100);
+    check_symbol(frame(&named, 0, 5), kernel[5], "in_module", "mod", 0x10);
+    check_symbol(frame(&named, 0, 6), kernel[6], "", "", 0); /* before the first */
+    check_symbol(frame(&named, 0, 7), kernel[7], "", "", 0);
+    CHECK(frame(&named, 0, 0)->kernel && !frame(&named, 0, 0)->pid);
 }
 
 TEST(preferred_names)
 {
     static const struct kallsyms_name preferred[] = {{"alias_of_second", 0}};
     static const uint64_t kernel[] = {0xffffffff81000110, 0xffffffff81000010};
-    struct tally tally = {0};
-    struct symbols symbols;
-    const struct symbolize_options config = {
-        .kallsyms = file_of_text(kallsyms_text), .preferred = preferred, .preferred_count = 1};
-    struct symbolize_notes notes = {0};
+    AUTO_NAMED named = {.config = {.kallsyms = file_of_text(kallsyms_text),
+                                    .preferred = preferred, .preferred_count = 1}};
 
-    add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    check_symbol(frame(&symbols, 0, 0), kernel[0], "alias_of_second", "", 0x10);
-    check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x10);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    close(config.kallsyms);
+    add_entry(&named.tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
+    make_names(&named);
+    check_symbol(frame(&named, 0, 0), kernel[0], "alias_of_second", "", 0x10);
+    check_symbol(frame(&named, 0, 1), kernel[1], "first", "", 0x10);
 }
 
 TEST(hidden_addresses)
@@ -118,24 +134,18 @@ TEST(hidden_addresses)
     const int descriptors[] = {-1, zeros};
 
     for (size_t i = 0; i < COUNT_OF(descriptors); i++) {
-        struct tally tally = {0};
-        struct symbols symbols;
-        const struct symbolize_options config = {.kallsyms = descriptors[i]};
-        struct symbolize_notes notes = {0};
-        add_entry(&tally, UINT32_MAX, kernel, 1, user, 1);
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-        CHECK(notes.kernel_hidden);
-        check_symbol(frame(&symbols, 0, 0), kernel[0], "", "", 0);
-        check_symbol(frame(&symbols, 0, 1), user[0], "", "", 0);
-        symbols_free(&symbols);
+        AUTO_NAMED named = {.config = {.kallsyms = descriptors[i]}};
+        add_entry(&named.tally, UINT32_MAX, kernel, 1, user, 1);
+        make_names(&named);
+        CHECK(named.notes.kernel_hidden);
+        check_symbol(frame(&named, 0, 0), kernel[0], "", "", 0);
+        check_symbol(frame(&named, 0, 1), user[0], "", "", 0);
         /* Without kernel frames, nothing is hidden. */
-        tally_clear(&tally);
-        add_entry(&tally, UINT32_MAX, NULL, 0, user, 1);
-        notes.kernel_hidden = false;
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-        CHECK(!notes.kernel_hidden);
-        symbols_free(&symbols);
-        tally_free(&tally);
+        tally_clear(&named.tally);
+        add_entry(&named.tally, UINT32_MAX, NULL, 0, user, 1);
+        named.notes.kernel_hidden = false;
+        make_names(&named);
+        CHECK(!named.notes.kernel_hidden);
     }
 }
 
@@ -176,20 +186,14 @@ TEST(places_in_this_program)
 {
     const uint64_t leaf = (uintptr_t)&in_file, back = (uintptr_t)&file_of + 9;
     const uint64_t user[] = {leaf, back, 0x10};
-    struct tally tally = {0};
-    struct symbols symbols;
-    const struct symbolize_options config = {.kallsyms = -1, .processes = look_up_when_asked()};
-    struct symbolize_notes notes = {0};
+    AUTO_NAMED named = {.config = {.kallsyms = -1, .processes = look_up_when_asked()}};
 
-    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    check_own(frame(&symbols, 0, 0), leaf, "in_file", 0);
-    check_own(frame(&symbols, 0, 1), back, "file_of", 9);
-    check_symbol(frame(&symbols, 0, 2), 0x10, "", "", 0);
-    CHECK(frame(&symbols, 0, 0)->pid == (uint32_t)getpid() && !frame(&symbols, 0, 0)->kernel);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    processes_close(config.processes);
+    add_entry(&named.tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
+    make_names(&named);
+    check_own(frame(&named, 0, 0), leaf, "in_file", 0);
+    check_own(frame(&named, 0, 1), back, "file_of", 9);
+    check_symbol(frame(&named, 0, 2), 0x10, "", "", 0);
+    CHECK(frame(&named, 0, 0)->pid == (uint32_t)getpid() && !frame(&named, 0, 0)->kernel);
 }
 
 /* A call at the very end of a mapping has its return address in another mapping. */
@@ -202,18 +206,12 @@ TEST(a_return_behind_a_mapping)
                                         4096) != at + 4096)
         WRONG("a mapping");
     const uint64_t behind = (uintptr_t)at + 2 * 4096, user[] = {behind, behind};
-    struct tally tally = {0};
-    struct symbols symbols;
-    const struct symbolize_options config = {.kallsyms = -1, .processes = look_up_when_asked()};
-    struct symbolize_notes notes = {0};
+    AUTO_NAMED named = {.config = {.kallsyms = -1, .processes = look_up_when_asked()}};
 
-    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    CHECK_STRING(frame(&symbols, 0, 0)->file.data, "[anon]");
-    check_symbol(frame(&symbols, 0, 1), behind, "", "memfd:code", 2 * 4096);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    processes_close(config.processes);
+    add_entry(&named.tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
+    make_names(&named);
+    CHECK_STRING(frame(&named, 0, 0)->file.data, "[anon]");
+    check_symbol(frame(&named, 0, 1), behind, "", "memfd:code", 2 * 4096);
     munmap(at, 4 * 4096);
 }
 
@@ -221,30 +219,23 @@ TEST(a_return_behind_a_mapping)
 TEST(processes_elsewhere_and_gone)
 {
     const uint64_t user[] = {(uintptr_t)&in_file};
-    struct tally tally = {0};
-    struct symbols symbols;
-    const struct symbolize_options config = {
-        .kallsyms = file_of_text(kallsyms_text), .processes = look_up_when_asked()};
-    struct symbolize_notes notes = {0};
+    AUTO_NAMED named = {.config = {.kallsyms = file_of_text(kallsyms_text),
+                                    .processes = look_up_when_asked()}};
     pid_t gone = fork();
 
     if (!gone)
         _exit(0);
     waitpid(gone, NULL, 0);
-    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
-    tally.entries[0].task.foreign = true;
-    add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
-    add_entry(&tally, (uint32_t)gone, NULL, 0, user, 1);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    CHECK_NUMBER(symbols.count, 3);
-    check_symbol(frame(&symbols, 0, 0), user[0], "", "", 0);
-    check_own(frame(&symbols, 1, 0), user[0], "in_file", 0);
-    check_symbol(frame(&symbols, 2, 0), user[0], "", "", 0);
-    CHECK(frame(&symbols, 0, 0)->foreign && !frame(&symbols, 1, 0)->foreign);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    processes_close(config.processes);
-    close(config.kallsyms);
+    add_entry(&named.tally, (uint32_t)getpid(), NULL, 0, user, 1);
+    named.tally.entries[0].task.foreign = true;
+    add_entry(&named.tally, (uint32_t)getpid(), NULL, 0, user, 1);
+    add_entry(&named.tally, (uint32_t)gone, NULL, 0, user, 1);
+    make_names(&named);
+    CHECK_NUMBER(named.symbols.count, 3);
+    check_symbol(frame(&named, 0, 0), user[0], "", "", 0);
+    check_own(frame(&named, 1, 0), user[0], "in_file", 0);
+    check_symbol(frame(&named, 2, 0), user[0], "", "", 0);
+    CHECK(frame(&named, 0, 0)->foreign && !frame(&named, 1, 0)->foreign);
 }
 
 /* Many stacks share addresses: each address has one symbol, and each frame leads to its own. */
@@ -252,10 +243,8 @@ TEST(many_addresses)
 {
     enum { ENTRIES = 3000, FRAMES = 20, FUNCTIONS = 5000 };
     AUTO_TEXT kallsyms = {0};
-    struct tally tally = {0};
-    struct symbols symbols;
+    AUTO_NAMED named = {.config = {.kallsyms = -1}};
     uint64_t stack[FRAMES];
-    struct symbolize_notes notes = {0};
     unsigned wrong = 0;
 
     for (unsigned i = 0; i < FUNCTIONS; i++)
@@ -264,19 +253,19 @@ TEST(many_addresses)
     for (int i = 0; i < ENTRIES; i++) {
         for (int k = 0; k < FRAMES; k++)
             stack[k] = 0xffffffff81000001 + 0x10ull * (unsigned)(rand() % (FUNCTIONS * 4));
-        add_entry(&tally, 7, stack, i % FRAMES, stack, FRAMES - 1 - i % FRAMES);
-        tally.entries[i].task.pid = UINT32_MAX - (unsigned)i % 3;
+        add_entry(&named.tally, 7, stack, i % FRAMES, stack, FRAMES - 1 - i % FRAMES);
+        named.tally.entries[i].task.pid = UINT32_MAX - (unsigned)i % 3;
     }
-    const struct symbolize_options config = {.kallsyms = file_of_text(kallsyms.data)};
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
+    named.config.kallsyms = file_of_text(kallsyms.data);
+    make_names(&named);
     for (size_t i = 0; i < ENTRIES; i++) {
-        const struct tally_entry *entry = &tally.entries[i];
+        const struct tally_entry *entry = &named.tally.entries[i];
         for (size_t k = 0; k < FRAMES - 1; k++) {
             bool kernel = k < entry->task.kernel.count;
             size_t in_stack = kernel ? k : k - entry->task.kernel.count;
             const struct stack *its = kernel ? &entry->task.kernel : &entry->task.user;
-            const struct symbol *symbol = frame(&symbols, i, k);
-            uint64_t address = tally.addresses[its->first + in_stack];
+            const struct symbol *symbol = frame(&named, i, k);
+            uint64_t address = named.tally.addresses[its->first + in_stack];
             char name[32] = "";
             if (kernel)
                 snprintf(name, sizeof(name), "f%llu",
@@ -290,10 +279,7 @@ TEST(many_addresses)
     }
     CHECK_NUMBER(wrong, 0);
     /* The kernel's 20,000 addresses as leaf and as return address, and those of three processes. */
-    CHECK(symbols.count > 20000 && symbols.count < 4 * 2 * 20000);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    close(config.kallsyms);
+    CHECK(named.symbols.count > 20000 && named.symbols.count < 4 * 2 * 20000);
 }
 
 /* Frames that lead to a tracepoint's programs are only at the leaf, and only in kernel stacks. */
@@ -308,51 +294,39 @@ TEST(frames_of_tracing)
     static const uint64_t at[] = {0xffffffff81000010, 0xffffffff81000110, 0xffffffff81000210,
                                   0xffffffff81000310};
     const uint64_t switched[] = {at[TRACEITER], at[PERF_TRACE], at[SCHEDULE], at[TRACEITER]};
-    struct tally tally = {0};
-    struct symbols symbols;
-    struct symbolize_notes notes = {0};
-    const struct symbolize_options config = {.kallsyms = file_of_text(text)};
+    AUTO_NAMED named = {.config = {.kallsyms = file_of_text(text)}};
 
-    add_entry(&tally, 7, switched, 4, switched, 2);
-    add_entry(&tally, 7, switched + 2, 2, NULL, 0);
-    add_entry(&tally, 7, switched, 2, &at[CALLER], 1);
-    if (tally_add_stack(&tally, &tally.entries[1].waker.kernel, switched, 3))
+    add_entry(&named.tally, 7, switched, 4, switched, 2);
+    add_entry(&named.tally, 7, switched + 2, 2, NULL, 0);
+    add_entry(&named.tally, 7, switched, 2, &at[CALLER], 1);
+    if (tally_add_stack(&named.tally, &named.tally.entries[1].waker.kernel, switched, 3))
         abort();
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    tracing_frames_drop(&tally, &symbols);
-    CHECK_NUMBER(tally.entries[0].task.kernel.count, 2);
-    CHECK_NUMBER(tally.entries[0].task.user.count, 2);
-    CHECK_NUMBER(tally.addresses[tally.entries[0].task.kernel.first], at[SCHEDULE]);
-    check_symbol(frame(&symbols, 0, 0), at[SCHEDULE], "__schedule", "", 0x10);
-    check_symbol(frame(&symbols, 0, 1), at[TRACEITER], "__traceiter_sched_switch", "", 0x10);
-    CHECK_NUMBER(frame(&symbols, 0, 2)->address, at[TRACEITER]);
-    CHECK(!frame(&symbols, 0, 2)->kernel);
-    CHECK_NUMBER(tally.entries[1].task.kernel.count, 2);
-    CHECK_NUMBER(tally.entries[1].waker.kernel.count, 1);
-    check_symbol(frame(&symbols, 1, 0), at[SCHEDULE], "__schedule", "", 0x10);
-    check_symbol(frame(&symbols, 1, 2), at[SCHEDULE], "__schedule", "", 0x10);
-    CHECK_NUMBER(tally.entries[2].task.kernel.count, 2); /* it has nothing else */
-    CHECK_NUMBER(frame(&symbols, 2, 2)->address, at[CALLER]);
-    symbols_free(&symbols);
-    tally_free(&tally);
-    close(config.kallsyms);
+    make_names(&named);
+    tracing_frames_drop(&named.tally, &named.symbols);
+    CHECK_NUMBER(named.tally.entries[0].task.kernel.count, 2);
+    CHECK_NUMBER(named.tally.entries[0].task.user.count, 2);
+    CHECK_NUMBER(named.tally.addresses[named.tally.entries[0].task.kernel.first], at[SCHEDULE]);
+    check_symbol(frame(&named, 0, 0), at[SCHEDULE], "__schedule", "", 0x10);
+    check_symbol(frame(&named, 0, 1), at[TRACEITER], "__traceiter_sched_switch", "", 0x10);
+    CHECK_NUMBER(frame(&named, 0, 2)->address, at[TRACEITER]);
+    CHECK(!frame(&named, 0, 2)->kernel);
+    CHECK_NUMBER(named.tally.entries[1].task.kernel.count, 2);
+    CHECK_NUMBER(named.tally.entries[1].waker.kernel.count, 1);
+    check_symbol(frame(&named, 1, 0), at[SCHEDULE], "__schedule", "", 0x10);
+    check_symbol(frame(&named, 1, 2), at[SCHEDULE], "__schedule", "", 0x10);
+    CHECK_NUMBER(named.tally.entries[2].task.kernel.count, 2); /* it has nothing else */
+    CHECK_NUMBER(frame(&named, 2, 2)->address, at[CALLER]);
 }
 
 TEST(nothing_to_name)
 {
-    struct tally tally = {0};
-    struct symbols symbols;
-    const struct symbolize_options config = {.kallsyms = -1};
-    struct symbolize_notes notes = {0};
+    AUTO_NAMED named = {.config = {.kallsyms = -1}};
 
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    CHECK(!notes.kernel_hidden && !symbols.count);
-    symbols_free(&symbols);
-    add_entry(&tally, 7, NULL, 0, NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
-    CHECK(!notes.kernel_hidden && !symbols.count);
-    symbols_free(&symbols);
-    tally_free(&tally);
+    make_names(&named);
+    CHECK(!named.notes.kernel_hidden && !named.symbols.count);
+    add_entry(&named.tally, 7, NULL, 0, NULL, 0);
+    make_names(&named);
+    CHECK(!named.notes.kernel_hidden && !named.symbols.count);
 }
 
 /* C++ and Rust names are demangled if that is asked for, and the raw names are kept as well. */
@@ -374,21 +348,15 @@ TEST(readable_names)
     const char *const *const shown[] = {raw, whole, folded};
 
     for (size_t way = 0; way < COUNT_OF(shown); way++) {
-        struct tally tally = {0};
-        struct symbols symbols;
-        const struct symbolize_options config = {.kallsyms = file_of_text(text),
-                                                .readable = way ? &ways[way - 1] : NULL};
-        struct symbolize_notes notes = {0};
-        add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
+        AUTO_NAMED named = {.config = {.kallsyms = file_of_text(text),
+                                        .readable = way ? &ways[way - 1] : NULL}};
+        add_entry(&named.tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
+        make_names(&named);
         for (size_t i = 0; i < COUNT_OF(kernel); i++) {
-            const struct symbol *symbol = frame(&symbols, 0, i);
+            const struct symbol *symbol = frame(&named, 0, i);
             CHECK_STRING(symbol->function.data, shown[way][i]);
             CHECK_STRING(symbol->raw.length ? symbol->raw.data : symbol->function.data, raw[i]);
         }
-        symbols_free(&symbols);
-        tally_free(&tally);
-        close(config.kallsyms);
     }
 }
 
