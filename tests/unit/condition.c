@@ -52,14 +52,13 @@ static bool condition_holds(const int64_t values[4])
 
 #define FOR_ALL(typed, expression)                                                             \
     do {                                                                                       \
-        struct text error = {0};                                                               \
+        AUTO_TEXT error = {0};                                                                 \
         CHECK_NUMBER(condition_words_parse(&words, typed, &error), 0);                         \
         for (int i = 0; i < 4 * 4 * 4 * 4; i++) {                                              \
             const int64_t a = i % 4 - 1, b = i / 4 % 4 - 1, c = i / 16 % 4 - 1, d = i / 64 - 1; \
             (void)a, (void)b, (void)c, (void)d;                                                \
             CHECK_NUMBER(condition_holds((const int64_t[]){a, b, c, d}), expression);          \
         }                                                                                      \
-        text_free(&error);                                                                     \
     } while (0)
 
 TEST(they_come_to_what_c_says)

@@ -116,18 +116,15 @@ static void check(const struct plan *plan, const struct debug_search *where, con
                                   plan->text + 0xa0};
     struct elf_found found[COUNT_OF(addresses)] = {0};
     struct image image;
-    struct elf elf;
 
     make_file(&image, plan);
-    AUTO_FD fd = image_file(&image, image.length);
-    CHECK_NUMBER(elf_open(&elf, fd), 0);
+    AUTO_ELF elf = open_image(&image);
     CHECK_NUMBER(debug_files_find(&elf, where, addresses, COUNT_OF(addresses), found), 0);
     CHECK_STRING(found[0].found ? found[0].name.data : "-", name);
     CHECK(!found[0].found || found[0].start == plan->text + FUNCTION_OFFSET);
     CHECK_STRING(found[1].found ? found[1].name.data : "-", plan->name ? "-" : "exported");
     CHECK(!found[2].found);
     elf_found_free(found, COUNT_OF(addresses));
-    elf_close(&elf);
 }
 
 TEST(by_build_id)

@@ -166,12 +166,10 @@ TEST(hostile_segments)
         {1, 0x1000, 0, UINT64_MAX},
     };
     struct image image;
-    struct elf elf;
     uint64_t address = 0;
 
     image_make(&image, true, false, TABLE, 56, wide, COUNT_OF(wide), 0x1000);
-    AUTO_FD fd = image_file(&image, image.length);
-    CHECK_NUMBER(elf_open(&elf, fd), 0);
+    AUTO_ELF elf = open_image(&image);
     CHECK(!elf_address_of(&elf, 0, &address));
     CHECK(!elf_address_of(&elf, 0xff, &address));
     CHECK(elf_address_of(&elf, UINT64_MAX, &address));
@@ -180,7 +178,6 @@ TEST(hostile_segments)
     CHECK(address == UINT64_MAX - 0xf);
     CHECK(elf_address_of(&elf, 0x1005, &address));
     CHECK_NUMBER(address, 5);
-    elf_close(&elf);
 }
 
 /* ---- Sections and notes ---- */
@@ -257,7 +254,6 @@ static int stop_at_once(void *context, const struct elf_note *note)
 TEST(sections_and_notes)
 {
     struct image image;
-    struct elf elf;
 
     for (int kind = 0; kind < 4; kind++) {
         unsigned char id[ELF_LONGEST_BUILD_ID];
@@ -265,8 +261,7 @@ TEST(sections_and_notes)
         struct seen seen = {0};
         int calls = 0;
         make_sections(&image, kind & 1, kind & 2);
-        AUTO_FD fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        AUTO_ELF elf = open_image(&image);
         CHECK_NUMBER(elf.section_count, SECTIONS);
         const struct elf_section *text = elf_section(&elf, ".text");
         CHECK(text && text->address == 0x401000 && text->flags == 6 && text->size == 0x100);
@@ -279,7 +274,6 @@ TEST(sections_and_notes)
         CHECK_STRING(seen.text, ":7:x abcd:8: ");
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", stop_at_once, &calls), 0);
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", stop_at_once, &calls), -EDOM);
-        elf_close(&elf);
     }
 }
 
@@ -287,7 +281,6 @@ TEST(sections_and_notes)
 TEST(hostile_notes)
 {
     struct image image;
-    struct elf elf;
     static const struct { size_t at; uint64_t value; int result; } wrong[] = {
         {0, 0xffffffff, -ENOEXEC}, {4, 0xffffffff, -ENOEXEC}, {0, 0x7ffffffd, -ENOEXEC},
         {4, 0xfffffffd, -ENOEXEC}, {4, 21 + 24, -ENOEXEC},    {0, 0, 0},
@@ -297,20 +290,16 @@ TEST(hostile_notes)
         struct seen seen = {0};
         make_sections(&image, true, false);
         image_put(&image, STRANGE_OFFSET + wrong[i].at, 4, wrong[i].value);
-        AUTO_FD fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        AUTO_ELF elf = open_image(&image);
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), wrong[i].result);
-        elf_close(&elf);
     }
     static const uint64_t sizes[] = {0x3000, 0x1000000, 0x1000001, INT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct seen seen = {0};
         make_sections(&image, true, false);
         image_put(&image, SECTION_TABLE + STRANGE * 64 + 32, 8, sizes[i]);
-        AUTO_FD fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        AUTO_ELF elf = open_image(&image);
         CHECK_NUMBER(elf_each_note(&elf, ".note.strange", see_note, &seen), -ENOEXEC);
-        elf_close(&elf);
     }
 }
 
@@ -329,26 +318,22 @@ TEST(great_counts)
         image_put(&image, image_phnum(&image), 2, 0xffff);
         const struct image_section first = {0, 0, 0, 0, 0, SECTIONS, NAMES, 2, 0};
         image_put_section(&image, SECTION_TABLE, &first);
-        AUTO_FD fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), 0);
-        CHECK_NUMBER(elf.section_count, SECTIONS);
-        CHECK_NUMBER(elf.segment_count, 1);
-        CHECK_NUMBER(elf.note_count, 1);
-        CHECK(elf_section(&elf, ".text"));
-        elf_close(&elf);
+        AUTO_ELF whole = open_image(&image);
+        CHECK_NUMBER(whole.section_count, SECTIONS);
+        CHECK_NUMBER(whole.segment_count, 1);
+        CHECK_NUMBER(whole.note_count, 1);
+        CHECK(elf_section(&whole, ".text"));
         /* More than there are, and more than any file has: a file without sections. */
         static const uint32_t counts[] = {1000, 131072, 131073, 0x7fffffff, 0xffffffff};
         for (size_t i = 0; i < COUNT_OF(counts); i++) {
             image_put(&image, SECTION_TABLE + 8 + 3 * word, word, counts[i]);
-            AUTO_FD odd = image_file(&image, image.length);
-            CHECK_NUMBER(elf_open(&elf, odd), 0);
-            CHECK_NUMBER(elf.section_count, 0);
-            CHECK(!elf_section(&elf, ".text"));
+            AUTO_ELF cut = open_image(&image);
+            CHECK_NUMBER(cut.section_count, 0);
+            CHECK(!elf_section(&cut, ".text"));
             /* Then its notes are those of its segments. */
             struct seen seen = {0};
-            CHECK_NUMBER(elf_each_note(&elf, ".any", see_note, &seen), 0);
+            CHECK_NUMBER(elf_each_note(&cut, ".any", see_note, &seen), 0);
             CHECK(seen.count >= 2);
-            elf_close(&elf);
         }
         image_put(&image, SECTION_TABLE + 12 + 4 * word, 4, 0xffffffff);
         AUTO_FD nameless = image_file(&image, image.length);

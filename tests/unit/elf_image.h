@@ -10,6 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "elf/elf.h"
+#include "unit/test.h"
+
 struct image_segment {
     uint32_t type; /* 1: loaded */
     uint64_t offset, address, file_size;
@@ -171,5 +174,25 @@ static inline int image_file(const struct image *image, size_t length)
     }
     return fd;
 }
+
+/* An image that is opened, and closed where the scope of its variable ends. */
+static inline struct elf open_image(const struct image *image)
+{
+    struct elf elf = {.fd = -1};
+
+    CHECK_NUMBER(elf_open(&elf, image_file(image, image->length)), 0);
+    return elf;
+}
+
+static inline void close_image(struct elf *elf)
+{
+    const int fd = elf->fd;
+
+    elf_close(elf);
+    if (fd >= 0)
+        close(fd);
+}
+
+#define AUTO_ELF __attribute__((cleanup(close_image))) struct elf
 
 #endif

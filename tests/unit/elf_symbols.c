@@ -101,10 +101,8 @@ static void ask(const struct image *image, bool full, const struct question *que
     uint64_t addresses[MOST_QUESTIONS];
     struct elf_found found[MOST_QUESTIONS] = {0};
     AUTO_TEXT answer = {0};
-    struct elf elf;
-    AUTO_FD fd = image_file(image, image->length);
+    AUTO_ELF elf = open_image(image);
 
-    CHECK_NUMBER(elf_open(&elf, fd), 0);
     for (size_t i = 0; i < count; i++)
         addresses[i] = questions[i].address;
     /* All at once, and one by one. */
@@ -122,7 +120,6 @@ static void ask(const struct image *image, bool full, const struct question *que
         CHECK_STRING(answer.data, right);
     }
     elf_found_free(found, count);
-    elf_close(&elf);
 }
 
 /* Both tables, both classes, both byte orders. */
@@ -335,20 +332,17 @@ TEST(every_function)
     };
     AUTO_TEXT text = {0};
     struct image image;
-    struct elf elf;
 
     for (int kind = 0; kind < 8; kind++) {
         int calls = 0;
         make_file(&image, kind & 1, kind & 2, kind & 4, samples, COUNT_OF(samples));
         image_put(&image, 18, 2, 40);
-        AUTO_FD fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        AUTO_ELF elf = open_image(&image);
         text_clear(&text);
         CHECK_NUMBER(elf_each_function(&elf, list, &text), 0);
         CHECK_STRING(text.data, "one:10000:10:2:1 two:10010:0:10:2 label:10020:0:0:0 ");
         CHECK_NUMBER(elf_each_function(&elf, stop_at_once, &calls), 0);
         CHECK_NUMBER(elf_each_function(&elf, stop_at_once, &calls), -EDOM);
-        elf_close(&elf);
     }
 }
 

@@ -746,20 +746,17 @@ TEST(test_linked_plt)
 
     for (int saves = 0; saves < 4; saves++) {
         struct frame_gap gaps[FRAME_GAPS_MOST];
-        struct elf elf;
         start(true, false, EM_AARCH64);
         at = CODE_AT;
         put_all(saves & 1 ? save : nop);
         put_all(saves & 2 ? save : nop);
         memcpy(image.bytes + NAMES_AT, own, sizeof(own));
         image_put_sections(&image, SECTIONS_AT, sections, 3);
-        AUTO_FD fd = image_file(&image, image.length);
-        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        AUTO_ELF elf = open_image(&image);
         CHECK_NUMBER(frame_gaps(&elf, gaps), 1);
         CHECK_NUMBER(gaps[0].count, saves ? 3 : 1);
         CHECK_NUMBER(gaps[0].rows[1].offset, saves & 1 ? CODE_AT + 4 : saves ? CODE_AT + 8 : 0);
         CHECK_NUMBER(gaps[0].rows[2].offset, saves ? CODE_AT + 32 : 0);
-        elf_close(&elf);
     }
 }
 
@@ -843,7 +840,6 @@ TEST(test_time)
 TEST(test_bounds)
 {
     struct frame_function *functions;
-    struct elf elf;
 
     start(true, false, EM_X86_64);
     const size_t common = plain_common();
@@ -853,15 +849,13 @@ TEST(test_bounds)
     put_function(common, CODE + CODE_BYTES, 0x20);
     finish_table();
     put_sections();
-    AUTO_FD fd = image_file(&image, image.length);
-    CHECK_NUMBER(elf_open(&elf, fd), 0);
+    AUTO_ELF elf = open_image(&image);
     CHECK_NUMBER(frame_functions(&elf, &functions), 2);
     CHECK_NUMBER(functions[0].offset, 0x1100);
     CHECK_NUMBER(functions[0].size, 0x20);
     CHECK_NUMBER(functions[1].offset, 0x1200);
     CHECK_NUMBER(functions[1].size, 0x10);
     free(functions);
-    elf_close(&elf);
 }
 
 TEST_MAIN

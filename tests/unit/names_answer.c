@@ -136,7 +136,7 @@ static int give(const char *bytes, size_t length, const struct side *expected)
 TEST(there_and_back)
 {
     struct side found;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
 
     begin(&found);
     names_answer_write(&found.request, &answer); /* nothing was found */
@@ -151,22 +151,23 @@ TEST(there_and_back)
         CHECK_NUMBER(give(answer.data, length, &found), -EBADMSG);
     text_append(&answer, "", 1);
     CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
-    text_free(&answer);
     end(&found);
 }
 
-/* Each row changes one thing to a value that no honest answer has. */
-static void check_refused(void (*change)(struct side *side))
+/* Each row changes one thing to a value that no honest answer has: by a function, or a symbol's place. */
+static void check_refused(void (*change)(struct side *side), uint32_t mapping, uint64_t at)
 {
     struct side found;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
 
     begin(&found);
     find(&found);
-    change(&found);
+    if (change)
+        change(&found);
+    else
+        map(&found, 0, mapping, at);
     names_answer_write(&found.request, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
-    text_free(&answer);
     end(&found);
 }
 
@@ -179,26 +180,6 @@ static void be_long(struct side *side)
 {
     for (size_t i = 0; i <= 1 << 16; i++)
         text_add(&side->items[0].raw, "0123456789abcdef");
-}
-
-static void map_kernel(struct side *side)
-{
-    map(side, 0, 1, 0x400010);
-}
-
-static void map_beyond(struct side *side)
-{
-    map(side, 0, 4, 0x400010);
-}
-
-static void map_before(struct side *side)
-{
-    map(side, 0, 2, 0x3fffff);
-}
-
-static void map_behind(struct side *side)
-{
-    map(side, 0, 2, 0x402000);
 }
 
 static void be_empty(struct side *side)
@@ -230,19 +211,22 @@ static void long_id(struct side *side)
 TEST(refused)
 {
     static void (*const changes[])(struct side *) = {
-        add_nul, be_long, map_kernel, map_beyond, map_before, map_behind, be_empty, be_turned,
-        be_large, be_both, long_id,
+        add_nul, be_long, be_empty, be_turned, be_large, be_both, long_id,
     };
 
     for (size_t i = 0; i < COUNT_OF(changes); i++)
-        check_refused(changes[i]);
+        check_refused(changes[i], 0, 0);
+    check_refused(NULL, 1, 0x400010); /* the kernel's */
+    check_refused(NULL, 4, 0x400010); /* there are three */
+    check_refused(NULL, 2, 0x3fffff);
+    check_refused(NULL, 2, 0x402000);
 }
 
 /* If no mappings were asked for, there are none. */
 TEST(without_mappings)
 {
     struct side found, side;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
 
     begin(&found);
     begin(&side);
@@ -252,7 +236,6 @@ TEST(without_mappings)
     side.request.known = 0;
     CHECK_NUMBER(names_answer_read(answer.data, answer.length, &side.request), -EBADMSG);
     CHECK(!side.items[0].function.length);
-    text_free(&answer);
     end(&found);
     end(&side);
 }
@@ -261,7 +244,7 @@ TEST(without_mappings)
 TEST(every_bit)
 {
     struct side found;
-    struct text answer = {0};
+    AUTO_TEXT answer = {0};
 
     begin(&found);
     find(&found);
@@ -277,7 +260,6 @@ TEST(every_bit)
         answer.data[bit / 8] ^= (char)(1 << bit % 8);
         end(&side);
     }
-    text_free(&answer);
     end(&found);
 }
 

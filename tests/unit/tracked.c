@@ -29,7 +29,6 @@
 
 #define PAGE 4096
 
-static char directory[64];
 static struct processes *processes;
 static int answers[2], holds_back[2]; /* pipes: from and to the children */
 
@@ -225,11 +224,19 @@ static void without_losses(void (*test)(void))
     CHECK_NUMBER(lost_here, 0);
 }
 
+#define TRACKED(name)                                                                     \
+    static void name##_once(void);                                                        \
+    TEST(name)                                                                            \
+    {                                                                                     \
+        without_losses(name##_once);                                                      \
+    }                                                                                     \
+    static void name##_once(void)
+
 /* ---- Tests ---- */
 
-static void programs_that_are_deleted(void)
+TRACKED(programs_that_are_deleted)
 {
-    char *path = path_in(directory, "deleted");
+    char *path = path_in(own_directory, "deleted");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -252,9 +259,9 @@ static void programs_that_are_deleted(void)
 }
 
 /* A file overwritten in place: the tracker reports it as changed for the first run only. */
-static void programs_that_are_overwritten(void)
+TRACKED(programs_that_are_overwritten)
 {
-    char *path = path_in(directory, "written");
+    char *path = path_in(own_directory, "written");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -279,9 +286,9 @@ static void programs_that_are_overwritten(void)
 }
 
 /* A file that is renamed, linked and given to another owner is still the same file. */
-static void programs_that_move(void)
+TRACKED(programs_that_move)
 {
-    char *path = path_in(directory, "moved"), *now = path_in(directory, "new name");
+    char *path = path_in(own_directory, "moved"), *now = path_in(own_directory, "new name");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -295,10 +302,10 @@ static void programs_that_move(void)
     close_tracker();
 }
 
-static void one_pid_with_three_programs(void)
+TRACKED(one_pid_with_three_programs)
 {
-    char *one = path_in(directory, "one"), *two = path_in(directory, "two");
-    char *three = path_in(directory, "three");
+    char *one = path_in(own_directory, "one"), *two = path_in(own_directory, "two");
+    char *three = path_in(own_directory, "three");
     struct answer given[3];
 
     open_tracker();
@@ -315,15 +322,15 @@ static void one_pid_with_three_programs(void)
     check_answer(&given[2], "three");
     /* Before its first exec it was this program. */
     struct process_place place =
-        place_at(given[0].pid, 0, (uintptr_t)&one_pid_with_three_programs);
+        place_at(given[0].pid, 0, (uintptr_t)&one_pid_with_three_programs_once);
     CHECK_STRING(place.label, "tracked");
     close_tracker();
 }
 
 /* The tracker reads all records at once, after the process's end. */
-static void a_process_that_is_told_late(void)
+TRACKED(a_process_that_is_told_late)
 {
-    char *one = path_in(directory, "one"), *two = path_in(directory, "two");
+    char *one = path_in(own_directory, "one"), *two = path_in(own_directory, "two");
     int status = 1;
 
     open_tracker();
@@ -348,12 +355,12 @@ struct wished_pid {
     uint64_t set_tid_size;
 };
 
-static void a_pid_that_is_used_again(void)
+TRACKED(a_pid_that_is_used_again)
 {
     pid_t first = fork(), again;
     const struct wished_pid wished = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&first,
                                       .set_tid_size = 1};
-    char *path = path_in(directory, "mapped");
+    char *path = path_in(own_directory, "mapped");
 
     if (!first)
         _exit(0);
@@ -386,9 +393,9 @@ static void a_pid_that_is_used_again(void)
 }
 
 /* The tracker may start anywhere in a series of execs: the last one is right. */
-static void execs_while_it_begins(void)
+TRACKED(execs_while_it_begins)
 {
-    char *one = path_in(directory, "one"), *two = path_in(directory, "two"), fd[16], hold[16];
+    char *one = path_in(own_directory, "one"), *two = path_in(own_directory, "two"), fd[16], hold[16];
 
     CHECK(copy_to(one) && copy_to(two));
     snprintf(fd, sizeof(fd), "%d", answers[1]);
@@ -427,10 +434,10 @@ static void execs_while_it_begins(void)
 #define MANY 2000
 #endif
 
-static void many_processes(void)
+TRACKED(many_processes)
 {
     static struct answer given[MANY];
-    char *path = path_in(directory, "many");
+    char *path = path_in(own_directory, "many");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -473,9 +480,9 @@ static void reach(const char *root, const char *path, const struct stat *about)
 }
 
 /* A process in its own root and mount namespace, which end with it. */
-static void another_root(void)
+TRACKED(another_root)
 {
-    char *root = path_in(directory, "root"), *program = path_in(directory, "root/program");
+    char *root = path_in(own_directory, "root"), *program = path_in(own_directory, "root/program");
     char fd[16], hold[16];
 
     if (!may_have_namespaces("another_root"))
@@ -560,7 +567,7 @@ static uint32_t run_jit(uid_t user)
     return (uint32_t)child;
 }
 
-static void maps_of_jits(void)
+TRACKED(maps_of_jits)
 {
     struct jitmap_refusal refusal = {.reason = NULL};
     uid_t user = geteuid() ? geteuid() : 65533;
@@ -612,7 +619,7 @@ static void maps_of_jits(void)
 }
 
 /* A process that is pid 1 in its namespace, with its own /tmp, which ends with it. */
-static void maps_of_jits_elsewhere(void)
+TRACKED(maps_of_jits_elsewhere)
 {
     struct jitmap_refusal refusal = {.reason = NULL};
     uint32_t pid = 0;
@@ -654,44 +661,23 @@ static void maps_of_jits_elsewhere(void)
     close_tracker();
 }
 
-#define TRACKED(function)                                                                  \
-    do {                                                                                   \
-        without_losses(function);                                                          \
-        printf("%s %s\n", test_failures_here ? "FAIL" : "PASS", #function);                \
-        fflush(stdout);                                                                    \
-        test_failures += test_failures_here;                                               \
-    } while (0)
-
 int main(int argc, char **argv)
 {
     static const struct processes_options all = {.pids = NULL};
 
     if (argc > 2 && !strcmp(argv[0], "run"))
         return run_copy(argv);
-    snprintf(directory, sizeof(directory), "/tmp/tracked-test.XXXXXX");
-    if (!mkdtemp(directory) || pipe(answers) || pipe(holds_back)) {
-        printf("FAIL a directory: cannot make %s\n", directory);
+    if (!enter_own_directory() || pipe(answers) || pipe(holds_back))
         return 1;
-    }
     CHECK_NUMBER(processes_open(&processes, &all), 0);
     int listening = processes_listening(processes);
     processes_close(processes);
     if (listening) {
         printf("SKIP tracked: the kernel does not let us listen: %s\n", strerror(-listening));
-        rmdir(directory);
-        return 0;
+        leave_own_directory();
+        return tests_done();
     }
-    TRACKED(programs_that_are_deleted);
-    TRACKED(programs_that_are_overwritten);
-    TRACKED(programs_that_move);
-    TRACKED(one_pid_with_three_programs);
-    TRACKED(a_process_that_is_told_late);
-    TRACKED(a_pid_that_is_used_again);
-    TRACKED(execs_while_it_begins);
-    TRACKED(many_processes);
-    TRACKED(another_root);
-    TRACKED(maps_of_jits);
-    TRACKED(maps_of_jits_elsewhere);
-    rmdir(directory);
+    run_tests();
+    leave_own_directory();
     return tests_done();
 }
