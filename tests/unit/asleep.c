@@ -66,9 +66,9 @@ TEST(first_waits_unseen)
 {
     const struct event_filter of = {.cpu = -1};
     const struct blocked_filter threads = {.of = &of, .cgroup = "/no/such/cgroup"};
-    struct wall_time wall = WALL_TIME_NONE;
+    AUTO(wall_time_close) struct wall_time wall = WALL_TIME_NONE;
     struct wall_report report = {0};
-    struct losses losses = {0};
+    AUTO(losses_free) struct losses losses = {0};
     AUTO_TEXT lines = {0};
 
     wall.sampled.config.event = sampling_events;
@@ -80,8 +80,6 @@ TEST(first_waits_unseen)
     losses_add_lines(&losses, &lines);
     CHECK_STRING(lines.data, "waits that began before the run may have no stack: cannot list threads: No such file "
                              "or directory\n");
-    losses_free(&losses);
-    wall_time_close(&wall);
 }
 
 TEST_MAIN

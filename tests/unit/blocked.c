@@ -31,7 +31,7 @@ static const char symbols[] =
 
 TEST(texts_become_addresses)
 {
-    struct stack_texts texts = {0};
+    AUTO(stack_texts_free) struct stack_texts texts = {0};
     size_t first, second;
     AUTO_FD kallsyms = file_of_text(symbols);
 
@@ -46,7 +46,7 @@ TEST(texts_become_addresses)
     CHECK(texts.frames[1].address == 0);
     CHECK(texts.frames[2].address == 0xffffffffc0000001);
     CHECK(texts.frames[3].address == CORE(0x605));
-    struct tally tally = {0};
+    AUTO(tally_free) struct tally tally = {0};
     struct stack stacks[2];
     CHECK_NUMBER(stack_texts_put(&texts, 0, first, &tally, &stacks[0]), 0);
     CHECK_NUMBER(stack_texts_put(&texts, first, second, &tally, &stacks[1]), 0);
@@ -54,8 +54,6 @@ TEST(texts_become_addresses)
     CHECK(tally.addresses[stacks[0].first] == CORE(0x14d));
     CHECK_NUMBER(stacks[1].count, 2);
     CHECK(tally.addresses[stacks[1].first + 1] == CORE(0x605));
-    tally_free(&tally);
-    stack_texts_free(&texts);
 }
 
 /* Equal frames share a number, frames beyond the limit have none; the number leads to the frame. */
@@ -85,9 +83,9 @@ TEST(texts_become_numbers)
 /* Of the waker whose kernel stack this is, leaf first */
 static enum interrupt interrupt_of(int kallsyms, const uint64_t *frames, size_t count)
 {
-    struct kallsyms_known known = {0};
+    AUTO(kallsyms_known_free) struct kallsyms_known known = {0};
     const struct symbolize_options options = {.kallsyms = kallsyms, .known = &known};
-    struct tally tally = {0};
+    AUTO(tally_free) struct tally tally = {0};
     enum interrupt interrupts[2] = {INTERRUPTS, INTERRUPTS};
 
     /* Of the first entry, that stack is its own task's. */
@@ -95,8 +93,6 @@ static enum interrupt interrupt_of(int kallsyms, const uint64_t *frames, size_t 
     CHECK_NUMBER(tally_add_stack(&tally, &tally_add(&tally)->waker.kernel, frames, count), 0);
     CHECK_NUMBER(interrupts_find(&tally, &options, interrupts), 0);
     CHECK_NUMBER(interrupts[0], INTERRUPT_NONE);
-    kallsyms_known_free(&known);
-    tally_free(&tally);
     return interrupts[1];
 }
 
@@ -202,8 +198,8 @@ static enum stack_state find(struct stack_table *table, struct tally *tally, uin
 
 TEST(stacks_stay_while_they_are_used)
 {
-    struct stack_table table = {0};
-    struct tally tally = {0};
+    AUTO(stack_table_free) struct stack_table table = {0};
+    AUTO(tally_free) struct tally tally = {0};
 
     stack_table_begin(&table);
     for (uint64_t i = 1; i <= 1000; i++)
@@ -222,13 +218,11 @@ TEST(stacks_stay_while_they_are_used)
     CHECK_NUMBER(table.count, 1);
     CHECK_NUMBER(find(&table, &tally, 7), STACK_KEPT);
     CHECK_NUMBER(find(&table, &tally, 1000), STACK_FULL);
-    stack_table_free(&table);
-    tally_free(&tally);
 }
 
 TEST(words_that_are_no_stacks)
 {
-    struct stack_table table = {0};
+    AUTO(stack_table_drop) struct stack_table table = {0};
     struct tally tally = {0};
     struct stack stack;
 
@@ -241,7 +235,6 @@ TEST(words_that_are_no_stacks)
     CHECK_NUMBER(stack_table_find(&table, -ENOMEM, &tally, &stack), 0);
     CHECK_NUMBER(stack.state, STACK_FULL);
     stack_table_keep(&table, STACK_SPILLED | 1);
-    stack_table_drop(&table);
 }
 
 TEST_MAIN

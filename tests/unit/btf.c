@@ -97,7 +97,7 @@ static void check_member(const struct btf *btf, const char *name, size_t offset,
 TEST(members_are_where_a_compiler_puts_them)
 {
     AUTO_TEXT bytes = {0};
-    struct btf btf;
+    AUTO(btf_free) struct btf btf;
     struct btf_member found;
 
     load_fixture(&bytes);
@@ -125,13 +125,12 @@ TEST(members_are_where_a_compiler_puts_them)
     CHECK_NUMBER(btf_find_member(&btf, "task", "pid", &found), -ENOENT);
     CHECK_NUMBER(btf_find_member(&btf, "pid_t", "pid", &found), -ENOENT);
     CHECK_NUMBER(btf_find_member(&btf, "list", "next", &found), 0);
-    btf_free(&btf);
 }
 
 TEST(parameters_are_counted)
 {
     AUTO_TEXT bytes = {0};
-    struct btf btf;
+    AUTO(btf_free) struct btf btf;
     uint32_t count = 0;
 
     load_fixture(&bytes);
@@ -143,7 +142,6 @@ TEST(parameters_are_counted)
     CHECK_NUMBER(btf_count_parameters(&btf, "not_a_function", &count), -EINVAL);
     CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched", &count), -ENOENT);
     CHECK_NUMBER(btf_count_parameters(&btf, "task_struct", &count), -ENOENT);
-    btf_free(&btf);
 }
 
 /* Sanitizers check that the reader stays within bounds. */
@@ -258,7 +256,7 @@ TEST(circles_end)
     /* Each of its members is the struct itself, without a name: 16 to the power of any depth. */
     uint32_t in_itself[3 + 16 * 3] = {TASK, INFO(OF_STRUCT, 16), 64};
     struct btf_member found;
-    struct btf btf;
+    AUTO(btf_free) struct btf btf;
     uint32_t count;
 
     for (size_t i = 0; i < 16; i++)
@@ -267,7 +265,6 @@ TEST(circles_end)
     CHECK_NUMBER(find_pid(in_itself, sizeof(in_itself), &found), -EINVAL);
     CHECK_NUMBER(read_types(&btf, pointer_to_itself, sizeof(pointer_to_itself)), 0);
     CHECK_NUMBER(btf_count_parameters(&btf, "btf_trace_sched_switch", &count), -EINVAL);
-    btf_free(&btf);
 }
 
 TEST_MAIN

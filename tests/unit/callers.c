@@ -59,7 +59,7 @@ static int starts_in(const char *symbols)
     static const char *const typed[] = {"vfs_read", "r::vfs_read", "vfs_read+4"};
     struct pattern patterns[COUNT_OF(typed)] = {0};
     size_t matched[COUNT_OF(typed)] = {0};
-    struct places places = {0};
+    AUTO(places_free) struct places places = {0};
     AUTO_TEXT error = {0};
     int starts = 0, file = memfd_create("kallsyms", MFD_CLOEXEC);
 
@@ -74,7 +74,6 @@ static int starts_in(const char *symbols)
     }
     for (size_t i = 0; i < COUNT_OF(typed); i++)
         pattern_free(&patterns[i]);
-    places_free(&places);
     close(file);
     return starts;
 }

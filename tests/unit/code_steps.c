@@ -394,7 +394,7 @@ TEST(calls_tell)
     const struct image_segment segment = {1, 0x1000, 0x11000, sizeof(words)};
     const struct code_machine *const own = code_machine;
     struct image image;
-    struct elf elf;
+    AUTO(elf_close) struct elf elf;
 
     image_make(&image, false, false, 52, 32, &segment, 1, 0x2000);
     image_put(&image, 18, 2, 40);      /* ARM */
@@ -405,16 +405,14 @@ TEST(calls_tell)
     code_machine = &code_machine_armv7;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct code_gap gap = {0x1000, sizeof(words), 0x11000, cases[i].known};
-        struct code_rows code;
+        AUTO(code_rows_free) struct code_rows code;
         bool has_call = false;
         CHECK_NUMBER(code_rows_find(&code, &elf, &gap, 1), 0);
         for (size_t row = 0; row < code.count; row++)
             has_call |= code.rows[row].offset <= 0x1008 && code.rules[code.rows[row].rule].rule.offset == 8;
         CHECK_NUMBER(has_call, cases[i].is_there || !HAS_EXIDX);
-        code_rows_free(&code);
     }
     code_machine = own;
-    elf_close(&elf);
 }
 
 /* Code without a caller, a return or a function's look is a function if its address is taken. */
@@ -430,8 +428,8 @@ TEST(addresses_tell)
 
     for (int taken = 0; taken < 2; taken++) {
         struct image image;
-        struct elf elf;
-        struct code_rows code;
+        AUTO(elf_close) struct elf elf;
+        AUTO(code_rows_free) struct code_rows code;
         bool has_frame = false;
         image_make(&image, true, false, 64, 56, &segment, 1, 0x2000);
         image_put(&image, 18, 2, 62);      /* x86-64 */
@@ -445,8 +443,6 @@ TEST(addresses_tell)
         for (size_t row = 0; row < code.count; row++)
             has_frame |= code.rows[row].offset == 0x1000 + trap && code.rules[code.rows[row].rule].rule.offset == 32;
         CHECK_NUMBER(has_frame, taken);
-        code_rows_free(&code);
-        elf_close(&elf);
     }
     code_machine = own;
 }

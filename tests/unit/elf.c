@@ -85,14 +85,13 @@ TEST(addresses_of_offsets)
 
 TEST(the_running_program)
 {
-    struct elf elf;
+    AUTO(elf_close) struct elf elf;
     uint64_t address;
     AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
     CHECK_NUMBER(elf_open(&elf, fd), 0);
     CHECK(elf.segment_count >= 2);
     CHECK(elf_address_of(&elf, 0, &address));
-    elf_close(&elf);
 }
 
 static int open_result(const struct image *image, size_t length)
@@ -462,7 +461,7 @@ TEST(a_sparse_file)
     struct image image;
 
     for (size_t i = 0; i < COUNT_OF(pieces); i++) {
-        struct elf elf;
+        AUTO(elf_close) struct elf elf;
         int trouble = 0, result = 0;
         uint64_t reads = 0;
         image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 8192);
@@ -475,7 +474,6 @@ TEST(a_sparse_file)
         CHECK_NUMBER(trouble, -ETIME);
         CHECK(reads * pieces[i] <= (uint64_t)65 << 20 && reads <= 200000);
         CHECK_NUMBER(elf_read(&elf, 0, bytes, 4), -ETIME);
-        elf_close(&elf);
     }
 }
 

@@ -193,6 +193,6 @@ static inline void close_image(struct elf *elf)
         close(fd);
 }
 
-#define AUTO_ELF __attribute__((cleanup(close_image))) struct elf
+#define AUTO_ELF AUTO(close_image) struct elf
 
 #endif

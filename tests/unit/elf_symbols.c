@@ -656,7 +656,7 @@ TEST(all_cover_all)
     enum { COUNT = 200000, ADDRESSES = 2000 };
     static const struct sample one[] = {{"name", TEXT_ADDRESS, 0x1000, FUNCTION, TEXT}};
     struct image image;
-    struct elf elf;
+    AUTO(elf_close) struct elf elf;
     uint64_t *addresses = calloc(ADDRESSES, sizeof(*addresses));
     struct elf_found *found = calloc(ADDRESSES, sizeof(*found));
     unsigned char (*symbols)[24] = calloc(COUNT, sizeof(*symbols));
@@ -679,7 +679,6 @@ TEST(all_cover_all)
         if (!found[i].found || strcmp(found[i].name.data, "e"))
             WRONG("a name");
     elf_found_free(found, ADDRESSES);
-    elf_close(&elf);
     free(found);
     free(addresses);
     free(symbols);

@@ -109,7 +109,7 @@ static int give(const char *bytes, size_t length, const struct find *expected, i
 
 TEST(there_and_back)
 {
-    struct find find;
+    AUTO(find_close) struct find find;
     AUTO_TEXT answer = {0}, error = {0}, none = {0};
     int found = 7;
 
@@ -131,12 +131,11 @@ TEST(there_and_back)
         CHECK_NUMBER(give(answer.data, length, &find, &found, &none), -EBADMSG);
     text_append(&answer, "", 1);
     CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &none), -EBADMSG);
-    find_close(&find);
 }
 
 static void check_refused(int result, const struct place *place)
 {
-    struct find find;
+    AUTO(find_close) struct find find;
     AUTO_TEXT answer = {0}, error = {0};
     int found;
 
@@ -146,7 +145,6 @@ static void check_refused(int result, const struct place *place)
         CHECK_NUMBER(places_add(&find.places, place), 0);
     find_answer_write(&find, 1, result, &error, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &error), -EBADMSG);
-    find_close(&find);
 }
 
 TEST(refused)
@@ -178,7 +176,7 @@ TEST(refused)
 TEST(only_opened_files)
 {
     const struct place other = {.kind = PLACE_USER, .name = (char *)"sh:main", .file = "/bin/sh", .path = "/bin/sh"};
-    struct find find;
+    AUTO(find_close) struct find find;
     AUTO_TEXT answer = {0}, error = {0};
     int found;
 
@@ -196,7 +194,6 @@ TEST(only_opened_files)
     text_clear(&answer);
     find_answer_write(&find, COUNT_OF(given), 0, &error, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &find, &found, &error), -EBADMSG);
-    find_close(&find);
 }
 
 /* What a compromised reader might name instead of what was typed. */
@@ -229,7 +226,7 @@ TEST(only_meant_files)
     CHECK(mapped.fd >= 0);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct library_where where = {rows[i].root, 1, &seen};
-        struct find find = {.tracefs = -1, .kallsyms = -1};
+        AUTO(find_close) struct find find = {.tracefs = -1, .kallsyms = -1};
         AUTO_TEXT word = {0}, error = {0}, answer = {0};
         int found = 0;
 
@@ -243,7 +240,6 @@ TEST(only_meant_files)
         CHECK_NUMBER(find_files_take(&find, &where, &answer, &found, &error), rows[i].result);
         CHECK_NUMBER(rows[i].result ? 0 : found, rows[i].found);
         CHECK(rows[i].result || found || find.files[0].about.st_ino);
-        find_close(&find);
     }
     close(mapped.fd);
 }

@@ -35,7 +35,7 @@ static uint32_t child_of(const struct flame *flame, uint32_t parent, const char 
 
 TEST(root_alone)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     CHECK_NUMBER(flame_init(&flame), 0);
     CHECK_NUMBER(flame.count, 1);
@@ -45,7 +45,6 @@ TEST(root_alone)
     uint32_t leaf = 7;
     CHECK_NUMBER(flame_add(&flame, FLAME_NOW, NULL, 0, 3, &leaf), 0);
     CHECK(!leaf && flame.nodes[0].value == 3 && flame.count == 1);
-    flame_free(&flame);
 }
 
 TEST(kinds)
@@ -61,7 +60,7 @@ TEST(kinds)
         {"-", "-", FLAME_DELIMITER}, {"--", "--", FLAME_MEETING}, {"---", "---", FLAME_PLAIN},
         {"-_[k]", "-", FLAME_KERNEL}, {"", "", FLAME_PLAIN}, {"read_[k", "read_[k", FLAME_PLAIN},
     };
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     flame_init(&flame);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -71,13 +70,12 @@ TEST(kinds)
         CHECK_NUMBER(flame_child(&flame, 0, &frame), made);
     }
     CHECK_NUMBER(flame.count, 1 + sizeof(cases) / sizeof(cases[0]));
-    flame_free(&flame);
 }
 
 /* The root is named "all": a frame of that name is not the root. */
 TEST(frames_like_the_root)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     const struct flame_slice frames[] = {slice("all"), slice("all"), slice("all")};
     uint32_t leaf;
 
@@ -87,7 +85,6 @@ TEST(frames_like_the_root)
     CHECK_NUMBER(leaf, 3);
     for (uint32_t i = 0; i < 4; i++)
         CHECK_NUMBER(flame.nodes[i].value, 2);
-    flame_free(&flame);
 }
 
 /* A stack's names by its numbers, e.g. "f3". */
@@ -129,7 +126,7 @@ static void check_path(const struct flame *flame, const struct made_stack *stack
 TEST(sums_are_those_of_the_lines)
 {
     struct made_stack *stacks = calloc(STACKS, sizeof(*stacks));
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     uint32_t state = 42;
 
     flame_init(&flame);
@@ -152,7 +149,6 @@ TEST(sums_are_those_of_the_lines)
         for (size_t length = 0; length <= stacks[i].count; length++)
             check_path(&flame, stacks, stacks[i].names, length);
     CHECK(flame.name_count == NAMES + 1);
-    flame_free(&flame);
     free(stacks);
 }
 

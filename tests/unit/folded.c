@@ -199,7 +199,7 @@ TEST(endings)
 /* 1, 2 and 3 of 6, scaled to 100: however parts are rounded, they add up to the whole. */
 TEST(scaled)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     uint64_t *values = NULL;
     const struct flame_slice frames[] = {{"a", 1}, {"b", 1}, {"c", 1}};
 
@@ -214,7 +214,6 @@ TEST(scaled)
     CHECK_NUMBER(values[3], 50);
     CHECK(values[2] == 33 || values[2] == 34);
     free(values);
-    flame_free(&flame);
 }
 
 TEST_MAIN

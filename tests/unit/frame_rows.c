@@ -797,8 +797,8 @@ TEST(test_time)
     const size_t nops = ENTRIES + FUNCTIONS * STEP, end = nops + NOPS, size = end + 12 + FUNCTIONS * 8;
     unsigned char *bytes = calloc(1, size);
     struct timespec time;
-    struct frame_rows frames;
-    struct elf elf;
+    AUTO(frame_rows_free) struct frame_rows frames;
+    AUTO(elf_close) struct elf elf;
 
     start(true, false, EM_X86_64);
     plain_common();
@@ -832,8 +832,6 @@ TEST(test_time)
     CHECK(frames.skipped > FUNCTIONS - 16 && frames.skipped < FUNCTIONS);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     CHECK(time.tv_sec < 60); /* of all tests */
-    frame_rows_free(&frames);
-    elf_close(&elf);
     free(bytes);
 }
 

@@ -42,7 +42,7 @@ TEST(finds_all)
 /* Items with one hash are all found, in the order of insertion until the table grows. */
 TEST(equal_hashes)
 {
-    struct index index = {0};
+    AUTO(index_free) struct index index = {0};
     uint64_t sum;
 
     for (uint32_t i = 0; i < 2000; i++)
@@ -50,7 +50,6 @@ TEST(equal_hashes)
     CHECK_NUMBER(count(&index, UINT64_MAX, &sum), 2000);
     CHECK_NUMBER(sum, 1999 * 1000);
     CHECK_NUMBER(count(&index, 1, &sum), 0);
-    index_free(&index);
 }
 
 static int compare(const void *left, const void *right)

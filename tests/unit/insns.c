@@ -49,7 +49,7 @@ static size_t form_slots(const struct form *form)
 TEST(every_form_has_the_bytes_of_the_document)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct program program = {0};
+        AUTO(program_free) struct program program = {0};
         AUTO_TEXT bytes = {0};
         struct linked linked = link_form(&program, &forms[i]);
 
@@ -58,21 +58,19 @@ TEST(every_form_has_the_bytes_of_the_document)
         if (strcmp(bytes.data, forms[i].bytes))
             printf("  %s:\n", forms[i].macro);
         CHECK_STRING(bytes.data, forms[i].bytes);
-        program_free(&program);
     }
 }
 
 TEST(every_form_has_its_text)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct program program = {0};
+        AUTO(program_free) struct program program = {0};
         AUTO_TEXT dump = {0}, expected = {0};
         struct linked linked = link_form(&program, &forms[i]);
 
         dump_insns(&dump, linked.insns, form_slots(&forms[i]), &nameless);
         text_format(&expected, "     0: %s\n", forms[i].text);
         CHECK_STRING(dump.data, expected.data);
-        program_free(&program);
     }
 }
 
@@ -184,7 +182,7 @@ TEST(linking_tells_that_memory_ran_out)
 /* A jump (two words) over `distance` instructions, forward, or back to before them. */
 static int link_jump(const union insn *jump, int distance, bool back, struct text *why)
 {
-    struct program program = {0};
+    AUTO(program_free) struct program program = {0};
     struct linked linked;
 
     if (back)
@@ -204,7 +202,6 @@ static int link_jump(const union insn *jump, int distance, bool back, struct tex
         int expected = back ? -distance - 1 : distance;
         CHECK_NUMBER(jump->code.src_reg == BPF_PSEUDO_CALL ? code->imm : code->off, expected);
     }
-    program_free(&program);
     return result;
 }
 
@@ -234,7 +231,7 @@ TEST(jumps_reach_as_far_as_16_bits_do)
 
 TEST(a_program_can_be_linked_again)
 {
-    struct program program = {0};
+    AUTO(program_free) struct program program = {0};
     struct linked linked;
     AUTO_TEXT why = {0};
 
@@ -248,7 +245,6 @@ TEST(a_program_can_be_linked_again)
         CHECK_NUMBER(program.label_count, 1);
     }
     CHECK_NUMBER(why.length, 0);
-    program_free(&program);
 }
 
 /* ---- The dump ---- */
@@ -357,7 +353,7 @@ TEST(a_dump_says_unknown)
 TEST(a_field_that_should_be_0_is_unknown)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct program program = {0};
+        AUTO(program_free) struct program program = {0};
         struct bpf_insn good = *link_form(&program, &forms[i]).insns, bad;
         bool jump = BPF_CLASS(good.code) == BPF_JMP || BPF_CLASS(good.code) == BPF_JMP32;
         bool memory = BPF_CLASS(good.code) == BPF_LDX || BPF_CLASS(good.code) == BPF_ST ||
@@ -383,7 +379,6 @@ TEST(a_field_that_should_be_0_is_unknown)
                 bad.src_reg = 1;
             CHECK(!is_known(&bad));
         }
-        program_free(&program);
     }
 }
 

@@ -470,7 +470,7 @@ static bool agrees(const struct line *expected, const struct kallsyms_found *fou
 /* Asks in several calls, which read the file only for addresses that are new. */
 static unsigned ask_again(const struct model *model, int fd)
 {
-    struct kallsyms_known known = {0};
+    AUTO(kallsyms_known_free) struct kallsyms_known known = {0};
     unsigned wrong = 0;
 
     for (int times = 0; times < 8; times++) {
@@ -483,7 +483,6 @@ static unsigned ask_again(const struct model *model, int fd)
             wrong += !agrees(search_plainly(model, addresses[i]), &found[i]);
         kallsyms_free(found, count);
     }
-    kallsyms_known_free(&known);
     return wrong;
 }
 
@@ -705,7 +704,7 @@ TEST(known_functions)
         {0xffffffff810000ff, "_stext", "", 0xff},
         {0xffffffffc0201010, "mod_late", "later", 16},
     };
-    struct kallsyms_known known = {0};
+    AUTO(kallsyms_known_free) struct kallsyms_known known = {0};
     struct kallsyms_found found[COUNT_OF(addresses)] = {{0}};
     AUTO_FD fd = file_of(sample, sizeof(sample) - 1);
 
@@ -715,7 +714,6 @@ TEST(known_functions)
     CHECK_NUMBER(ask_without(&known, known_ones, COUNT_OF(known_ones)), 0);
     for (size_t i = 0; i < COUNT_OF(others); i++)
         CHECK(ask_without(&known, &others[i], 1) < 0);
-    kallsyms_known_free(&known);
 }
 
 TEST_MAIN

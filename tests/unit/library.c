@@ -446,12 +446,11 @@ TEST(c_library_of_musl)
 /* With what the process has mapped now. */
 static int find_of_process(struct library_where *where, const char *typed, struct library *library)
 {
-    struct library_seen seen;
+    AUTO(library_seen_free) struct library_seen seen;
 
     CHECK_NUMBER(library_see(where->pid, &typed, 1, &seen), 0);
     where->seen = &seen;
     const int result = library_find(where, typed, library, &error);
-    library_seen_free(&seen);
     return result;
 }
 

@@ -17,7 +17,7 @@ enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
  */
 static void lint_planted(const union insn *planted, size_t count, unsigned floor, struct text *why)
 {
-    struct program program = {0};
+    AUTO(program_free) struct program program = {0};
     struct linked linked;
 
     program_name_map(&program, FD_ARRAY, "control");
@@ -39,7 +39,6 @@ static void lint_planted(const union insn *planted, size_t count, unsigned floor
         EXIT());
     if (!program_link(&program, PROGRAM_LIMIT, &linked, why))
         lint(&linked, &program, floor, why);
-    program_free(&program);
 }
 
 /* Refused for `floor`, with these words in one line, and accepted for `since`. */
@@ -136,7 +135,7 @@ TEST(a_real_program_is_too_young)
     static const struct capture config = {
         .filter = {.cpu = -1}, .kernel_stack = true, .depth = 127, .control = 1, .account = 2, .slots = 3,
         .lifetimes = {-1, -1, -1}, .ids = {-1, -1, 0}, .banks = {{4, 5, 6}, {7, 8, 9}, 32, false}};
-    struct program program = {0};
+    AUTO(program_free) struct program program = {0};
     struct linked linked;
     AUTO_TEXT why = {0};
 
@@ -144,7 +143,6 @@ TEST(a_real_program_is_too_young)
     CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why), 0);
     lint(&linked, &program, V(4, 18), &why);
     CHECK(why.data && strstr(why.data, "a way back takes Linux 5.3, and it is for 4.18"));
-    program_free(&program);
 }
 
 /*
@@ -157,7 +155,7 @@ static const char some_names[16][COMM_BYTES];
 static void lint_unrolled(struct capture config, bool planted, struct text *why)
 {
     const bool both = config.kernel_stack && config.user_stack;
-    struct program program = {0};
+    AUTO(program_free) struct program program = {0};
     struct linked linked;
 
     config.filter = (struct event_filter){.cpu = 1, .own = 9, .asked = 4, .pids = some_pids, .pid_count = COUNT_OF(some_pids),
@@ -174,7 +172,6 @@ static void lint_unrolled(struct capture config, bool planted, struct text *why)
         if (insns[i].code == (BPF_JMP | BPF_JGT | BPF_X))
             insns[i].code = BPF_JMP | BPF_JLT | BPF_X;
     lint(&linked, &program, V(4, 4), why);
-    program_free(&program);
 }
 
 TEST(the_walk_is_for_the_oldest)

@@ -42,10 +42,10 @@ static void write_file(unsigned machine, bool big)
 /* Where a probe for this pattern goes; 0: nowhere. */
 static uint64_t place_of(const char *typed)
 {
-    struct user_file file = {.library.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    AUTO(user_file_close) struct user_file file = {.library.fd = open(path, O_RDONLY | O_CLOEXEC)};
     AUTO_TEXT word = {0}, error = {0};
-    struct places places = {0};
-    struct pattern pattern;
+    AUTO(places_free) struct places places = {0};
+    AUTO(pattern_free) struct pattern pattern;
     size_t matched;
 
     text_add(&file.library.path, path);
@@ -56,9 +56,6 @@ static uint64_t place_of(const char *typed)
     CHECK_NUMBER(pattern_parse(&pattern, word.data, false, &error), 0);
     CHECK_NUMBER(user_functions_find(&file, &pattern, &places, &matched, &error), 0);
     const uint64_t address = places.count ? places.items[0].address : 0;
-    user_file_close(&file);
-    places_free(&places);
-    pattern_free(&pattern);
     return address;
 }
 

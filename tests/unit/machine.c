@@ -205,7 +205,7 @@ static void callers_at(uint32_t flags)
 {
     for (size_t i = 0; machines[i]; i++) {
         const struct machine *row = machines[i];
-        struct program program = {0};
+        AUTO(program_free) struct program program = {0};
         emit_load_caller(&program, row, flags, 32);
         CHECK_NUMBER(program.failed, 0);
         const bool has_link = row->link.word && row->link.word != MACHINE_NOWHERE;
@@ -215,7 +215,6 @@ static void callers_at(uint32_t flags)
         if (program.count)
             CHECK_NUMBER(program.insns[0].code.off,
                          machine_place(row, row->link.word == MACHINE_NOWHERE ? row->sp : row->link));
-        program_free(&program);
     }
 }
 

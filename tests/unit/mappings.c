@@ -60,7 +60,7 @@ static void check_apart(const struct symbol_mappings *mappings)
 
 TEST(segments)
 {
-    struct symbol_mappings mappings = {0};
+    AUTO(mappings_free) struct symbol_mappings mappings = {0};
     struct symbol symbols[6] = {{0}};
 
     take(&mappings, "/lib/a.so", &shared, &symbols[0], 0x1234);
@@ -87,12 +87,11 @@ TEST(segments)
     CHECK_NUMBER(code->offset, 0x1000);
     CHECK_NUMBER(symbols[4].mapped_at, 0x402345);
     CHECK_NUMBER(mappings.items[symbols[4].mapping - 1].start, 0x401000);
-    mappings_free(&mappings);
 }
 
 TEST(the_main_program)
 {
-    struct symbol_mappings mappings = {0};
+    AUTO(mappings_free) struct symbol_mappings mappings = {0};
     struct symbol symbols[2] = {{0}};
 
     /* Of two files at the same address, the main file has it, even if it comes second. */
@@ -135,14 +134,13 @@ TEST(the_main_program)
     CHECK_NUMBER(mappings_place(&mappings, &script, NULL, 0), 0);
     CHECK_NUMBER(mappings.count, 1);
     CHECK_STRING(mappings.items[0].path.data, "[kernel.kallsyms]");
-    mappings_free(&mappings);
     close(script.fd);
 }
 
 /* Without segments, a mapping is the pages that have symbols. */
 TEST(what_has_no_segments)
 {
-    struct symbol_mappings mappings = {0};
+    AUTO(mappings_free) struct symbol_mappings mappings = {0};
     struct symbol symbols[5] = {{0}};
 
     take(&mappings, "[anon]", NULL, &symbols[0], 0x5010);
@@ -160,7 +158,6 @@ TEST(what_has_no_segments)
     CHECK_NUMBER(offset_of(&mappings, &symbols[4]), 0x99999);
     CHECK_NUMBER(mappings.items[symbols[0].mapping - 1].limit -
                      mappings.items[symbols[0].mapping - 1].start, 0x4000);
-    mappings_free(&mappings);
 }
 
 /* Numbers in files can be anything. */
@@ -173,7 +170,7 @@ TEST(hostile_segments)
         {.address = (uint64_t)1 << 62, .offset = UINT64_MAX - 0xfff, .memory_size = 0x2000,
          .flags = PF_X},
     };
-    struct symbol_mappings mappings = {0};
+    AUTO(mappings_free) struct symbol_mappings mappings = {0};
     struct symbol symbols[COUNT_OF(bad) * 2] = {{0}};
     char path[16];
 
@@ -190,7 +187,6 @@ TEST(hostile_segments)
     for (size_t i = 0; i < COUNT_OF(symbols); i++)
         if (symbols[i].mapping)
             (void)offset_of(&mappings, &symbols[i]);
-    mappings_free(&mappings);
 }
 
 static const char kallsyms_text[] =
@@ -258,8 +254,8 @@ TEST(this_program)
     const uint64_t user[] = {(uintptr_t)&the_kernel};
     const struct traced_file own = {"/none", -1};
     struct processes *processes;
-    struct tally tally = {0};
-    struct symbols symbols;
+    AUTO(tally_free) struct tally tally = {0};
+    AUTO(symbols_free) struct symbols symbols;
     struct symbolize_notes notes = {0};
     unsigned char in_file[32];
 
@@ -279,8 +275,6 @@ TEST(this_program)
     AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     CHECK_NUMBER(pread(fd, in_file, sizeof(in_file), (off_t)offset), sizeof(in_file));
     CHECK(!memcmp(in_file, (const void *)(uintptr_t)user[0], sizeof(in_file)));
-    symbols_free(&symbols);
-    tally_free(&tally);
 }
 
 /* Its modules are below it. */
@@ -293,8 +287,8 @@ TEST(a_kernel_of_32_bits)
         "bf000000 t in_module\t[mod]\n";
     static const uint64_t kernel[] = {0xc0300104, 0xbf000010};
     AUTO_FD fd = file_of_text(text);
-    struct tally tally = {0};
-    struct symbols symbols;
+    AUTO(tally_free) struct tally tally = {0};
+    AUTO(symbols_free) struct symbols symbols;
     struct symbolize_notes notes = {0};
     const struct symbolize_options config = {.kallsyms = fd, .mapped_for = &nothing};
     struct tally_entry *entry = tally_add(&tally);
@@ -307,8 +301,6 @@ TEST(a_kernel_of_32_bits)
     CHECK_NUMBER(symbols.items[symbols.frames[0]].mapping, 1);
     CHECK_STRING(symbols.mappings.items[symbols.items[symbols.frames[1]].mapping - 1].path.data,
                  "[mod]");
-    symbols_free(&symbols);
-    tally_free(&tally);
 }
 
 TEST_MAIN

@@ -225,7 +225,7 @@ static struct unwind_rule rule_of(const struct frame_rows *frames, uint64_t offs
 
 static int compare(const struct unwind_key *key, const struct elf *elf)
 {
-    struct frame_rows frames = {0};
+    AUTO(frame_rows_free) struct frame_rows frames = {0};
     struct unwind_object object;
     int wrong = read_back(key, &object) != 0;
 
@@ -242,7 +242,6 @@ static int compare(const struct unwind_key *key, const struct elf *elf)
         else if (offset >> 12 <= last >> 12)
             wrong += memcmp(&wanted, &found, sizeof(wanted)) != 0;
     }
-    frame_rows_free(&frames);
     return wrong;
 }
 
@@ -812,7 +811,7 @@ static int result_of_killed(struct table_builder *builder, const int *fds, size_
 static void reader_is_killed(void)
 {
     const int fd = open(some_program(), O_RDONLY | O_CLOEXEC), fds[] = {fd, fd, fd};
-    struct table_builder builder = {0};
+    AUTO(table_builder_free) struct table_builder builder = {0};
 
     CHECK_NUMBER(result_of_killed(&builder, fds, 3), -EAGAIN);
     CHECK(results[1] == -EAGAIN && results[2] == -EAGAIN);
@@ -820,7 +819,6 @@ static void reader_is_killed(void)
     CHECK_NUMBER(table_builder_begin(&builder, fds, 2), 0);
     CHECK_NUMBER(table_builder_end(&builder, UINT64_MAX, take, NULL), 0);
     CHECK(!results[0] && !results[1] && builder.run.cpu_ns);
-    table_builder_free(&builder);
     close(fd);
 }
 
@@ -881,13 +879,12 @@ static int endless_file(void)
 TEST(endless)
 {
     AUTO_FD fd = endless_file();
-    struct table_builder builder = {.seconds = 1};
+    AUTO(table_builder_free) struct table_builder builder = {.seconds = 1};
 
     CHECK_NUMBER(table_builder_begin(&builder, &fd, 1), 0);
     CHECK_NUMBER(table_builder_end(&builder, UINT64_MAX, take, NULL), 0);
     CHECK_NUMBER(results[0], -ETIME);
     CHECK(builder.run.cpu_ns > SECOND / 2 && builder.run.cpu_ns < 3 * SECOND);
-    table_builder_free(&builder);
 }
 
 /* Closing does not wait for a table that is being made. */

@@ -116,11 +116,10 @@ TEST(stars_match_nothing)
     static const char *const typed[] = {"t:sch*:*", "u:/path/bin:*"};
 
     for (size_t i = 0; i < COUNT_OF(typed); i++) {
-        struct pattern pattern;
+        AUTO(pattern_free) struct pattern pattern;
         CHECK_NUMBER(parse(&pattern, typed[i], false), 0);
         CHECK(matcher_matches(&pattern.name, ""));
         CHECK_NUMBER(matcher_matches(&pattern.category, ""), pattern.kind == PATTERN_USDT);
-        pattern_free(&pattern);
     }
 }
 
@@ -258,7 +257,7 @@ TEST(near_by_words)
         "t:sched:sched_process_fork", "t:sched:sched_process_exec", "t:sched:sched_frok",
         "t:sched:sched_process_forked", "t:other:process_fork",
     };
-    struct suggestions suggestions = {.wanted = "t:sched:sched_fork"};
+    AUTO(suggestions_free) struct suggestions suggestions = {.wanted = "t:sched:sched_fork"};
     AUTO_TEXT text = {0};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -267,7 +266,6 @@ TEST(near_by_words)
     }
     suggestions_add(&suggestions, &text);
     CHECK_STRING(text.data, "; near: t:sched:sched_frok, t:sched:sched_process_fork");
-    suggestions_free(&suggestions);
 }
 
 /* With -r the library is plain text, and ends at the first colon. */
@@ -409,13 +407,12 @@ TEST(globs_as_fnmatch)
 /* Wildcards of other tools are plain characters. */
 TEST(only_the_star_is_special)
 {
-    struct matcher matcher;
+    AUTO(matcher_free) struct matcher matcher;
 
     CHECK_NUMBER(matcher_make(&matcher, "a?[b].*\\", false, &error), 0);
     CHECK(matcher_matches(&matcher, "a?[b].\\"));
     CHECK(matcher_matches(&matcher, "a?[b].xyz\\"));
     CHECK(!matcher_matches(&matcher, "axb.\\"));
-    matcher_free(&matcher);
 }
 
 static void offer_all(struct suggestions *suggestions)
@@ -447,7 +444,7 @@ TEST(near_names)
 
 TEST(near_keeps_the_nearest)
 {
-    struct suggestions suggestions = {.wanted = "abcdefgh"};
+    AUTO(suggestions_free) struct suggestions suggestions = {.wanted = "abcdefgh"};
     AUTO_TEXT list = {0};
     char long_name[300];
 
@@ -463,7 +460,6 @@ TEST(near_keeps_the_nearest)
     suggest(&suggestions, "xbcdefgh");
     suggestions_add(&suggestions, &list);
     CHECK_STRING(list.data, "; near: abcdefgx, abcdefgy, bacdefgh");
-    suggestions_free(&suggestions);
 }
 
 static struct place place(const char *name, uint64_t address, bool at_return, bool named)
@@ -505,7 +501,7 @@ static struct place user_place(const char *file, uint64_t address, const char *n
 /* One instruction is one place, even under several names, but not in several files. */
 TEST(user_doubles)
 {
-    struct places places = {0};
+    AUTO(places_free) struct places places = {0};
     char same[] = "/bin/a";
     struct place given[] = {
         user_place("/bin/b", 0x10, "b:f"), user_place("/bin/a", 0x10, "a:g"),
@@ -527,20 +523,18 @@ TEST(user_doubles)
     CHECK(places.items[2].at_return);
     CHECK_STRING(places.items[3].file, "/bin/b");
     CHECK(places.items[0].file == places.items[2].file);
-    places_free(&places);
 }
 
 static bool meet(const char *one, const char *other)
 {
     char words[2][64];
     char *const list[] = {words[0], words[1]};
-    struct find find = {.tracefs = -1, .kallsyms = -1};
+    AUTO(find_close) struct find find = {.tracefs = -1, .kallsyms = -1};
 
     snprintf(words[0], sizeof(words[0]), "%s", one);
     snprintf(words[1], sizeof(words[1]), "%s", other ? other : "");
     CHECK_NUMBER(find_parse(&find, list, other ? 2 : 1, false, &error), 0);
     bool result = find_programs_meet(&find);
-    find_close(&find);
     return result;
 }
 

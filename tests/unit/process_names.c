@@ -26,11 +26,10 @@ static void add(uint32_t pid, uint32_t tid, uint64_t generation, const char *com
 /* The process name of the n-th entry. */
 static void expect(struct processes *processes, size_t n, const char *name)
 {
-    struct process_names names;
+    AUTO(process_names_free) struct process_names names;
 
     CHECK_NUMBER(process_names_make(&names, &tally, processes), 0);
     CHECK_STRING(process_names_find(&names, &tally.entries[n].task), name);
-    process_names_free(&names);
 }
 
 static struct processes *open_silent(void)

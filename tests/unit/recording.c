@@ -24,7 +24,7 @@ extern const char version1[], version1_end[];
 static void text_of(struct recording *recording, char **text)
 {
     struct recorded recorded = recording_source(recording);
-    struct symbolize_notes notes = {0};
+    AUTO(symbolize_notes_free) struct symbolize_notes notes = {0};
     struct report_summary summary;
     size_t length;
     const struct symbolize_options config = {
@@ -36,12 +36,11 @@ static void text_of(struct recording *recording, char **text)
     CHECK_NUMBER(report_write(out, &recording->tally, &recording->symbols, &recording->options, &recording->when,
                               &summary), 0);
     fclose(out);
-    symbolize_notes_free(&notes);
 }
 
 TEST(of_version_1)
 {
-    struct recording recording = {0};
+    AUTO(recording_free) struct recording recording = {0};
     char *text = NULL;
 
     CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), 0);
@@ -57,7 +56,6 @@ TEST(of_version_1)
                         "w;__vdso_time;jitted;[written];nfs_read 4\n"
                         "init;[unknown];[libgone.so];[libgone.so];cpu_startup;do_idle 5\n"));
     free(text);
-    recording_free(&recording);
 }
 
 TEST(cut_off)
@@ -65,11 +63,10 @@ TEST(cut_off)
     const size_t length = (size_t)(version1_end - version1);
 
     for (size_t i = 0; i < length; i++) {
-        struct recording recording = {0};
+        AUTO(recording_free) struct recording recording = {0};
         int result = recording_take(&recording, version1, i);
         CHECK_NUMBER(result, i < 4 ? -ENOEXEC : -EBADMSG);
         CHECK_NUMBER(recording.tally.count, 0);
-        recording_free(&recording);
     }
 }
 
@@ -84,7 +81,7 @@ TEST(there_and_back)
     struct symbolize_notes notes = {0};
     const struct recording_source source = {.tally = &scene.tally, .symbols = &scene.symbols, .options = &options,
                                             .when = &six_oclock, .notes = &notes, .kallsyms = -1};
-    struct recording recording = {0};
+    AUTO(recording_free) struct recording recording = {0};
     char *bytes = NULL, *text = NULL;
     size_t length;
     FILE *out = open_memstream(&bytes, &length);
@@ -108,7 +105,6 @@ TEST(there_and_back)
     CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), -EXDEV);
     free(text);
     free(bytes);
-    recording_free(&recording);
 }
 
 static void end_reader(void *context, bool begins, unsigned role)

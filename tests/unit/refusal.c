@@ -56,7 +56,7 @@ TEST(no_words)
 /* A program that reads beyond its stack: this kernel's own message. */
 TEST(a_real_one)
 {
-    struct program program = {0};
+    AUTO(program_free) struct program program = {0};
     struct linked linked;
     AUTO_TEXT log = {0}, why = {0};
 
@@ -77,7 +77,6 @@ TEST(a_real_one)
         refusal_explain_program(REFUSED_PROBES, fd, &log, &why);
         CHECK(why.data && strstr(why.data, "invalid read from stack"));
     }
-    program_free(&program);
 }
 
 /* Messages of kernels that do not interpret all programs. */

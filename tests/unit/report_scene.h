@@ -97,7 +97,7 @@ static inline void free_scene(struct scene *scene)
 }
 
 /* Is freed where its scope ends. */
-#define AUTO_SCENE __attribute__((cleanup(free_scene))) struct scene
+#define AUTO_SCENE AUTO(free_scene) struct scene
 
 static const struct tm six_oclock = {.tm_hour = 6, .tm_min = 5, .tm_sec = 4};
 

@@ -279,7 +279,7 @@ static void close_watch(struct watch *watch)
     }
 }
 
-#define AUTO_WATCH __attribute__((cleanup(close_watch))) struct watch
+#define AUTO_WATCH AUTO(close_watch) struct watch
 
 static int wait_for_watcher(void *context, struct text *answer)
 {

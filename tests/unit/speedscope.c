@@ -301,7 +301,7 @@ TEST(the_reader_is_strict)
         "", "[", "[1,]", "[1 2]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "[01]", "[-1]", "[1.5]",
         "\"a\nb\"", "\"\\x41\"", "\"\\u12\"", "\"a", "[] []", "nul", "[\"\\\"]",
     };
-    struct json json;
+    AUTO(json_free) struct json json;
 
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         CHECK(!json_parse(wrong[i], &json));
@@ -309,7 +309,6 @@ TEST(the_reader_is_strict)
     }
     CHECK(json_parse(" {\"a\\u003c\\\"\" : [ 1 , \"\\\\\" , [] , {} ] }\n", &json));
     CHECK_NUMBER(part(&json, "a<\"", JSON_ARRAY)->count, 4);
-    json_free(&json);
 }
 
 TEST_MAIN

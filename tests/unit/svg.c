@@ -16,7 +16,7 @@
 
 TEST(places_and_texts)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     add_few(&flame);
     struct file file = write_file(&flame, &(struct svg_options){.count_name = "events"});
@@ -37,13 +37,12 @@ TEST(places_and_texts)
     CHECK(number_behind(strstr(file.text, "id=\"details\""), " y=\"") <
           number_behind(strstr(file.text, "id=\"frames\""), " y=\""));
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* Children are sorted by name, in any order of input. */
 TEST(siblings_are_sorted)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     char name[16];
     double left = 0;
 
@@ -61,13 +60,12 @@ TEST(siblings_are_sorted)
         left += (i + 100) * 100.0 / (200 * 199 / 2 + 200 * 100);
     }
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* A name without enough room is cut between characters, not bytes. */
 TEST(labels_are_cut)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     flame_init(&flame);
     add(&flame, FLAME_NOW, "a_name_that_is_longer_than_a_twelfth_of_it", 100);
@@ -78,7 +76,6 @@ TEST(labels_are_cut)
     CHECK_STRING(find(&file, "a_name_that")->label, "a_name_that..");
     CHECK_STRING(find(&file, "\xc3\xa4")->label, "\xc3\xa4\xc3\xa4..");
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* ---- Names ---- */
@@ -96,7 +93,7 @@ TEST(hostile_names)
         "\\xed\\xa0\\x80 (", "&lt;!-- (", "--&gt; (", "\\ (", "_[k] (", "%s%n (",
         "\\xf4\\x90\\x80\\x80 (",
     };
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     flame_init(&flame);
     for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -119,7 +116,6 @@ TEST(hostile_names)
     CHECK(script && strlen(strstr(script, "</script>")) == strlen("</script>\n</svg>\n"));
     CHECK(script && strlen(strstr(script, "]]>")) == strlen("]]></script>\n</svg>\n"));
     free_file(&file);
-    flame_free(&flame);
 }
 
 TEST(texts)
@@ -153,7 +149,7 @@ TEST(script_and_style_are_small)
     CHECK(!memmem(svg_script, script, "]]>", 3));
     CHECK(!memmem(svg_script, script, "</", 2));
     CHECK(!memmem(svg_script, script, "eval(", 5));
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     add_few(&flame);
     struct file file = write_file(&flame, &(struct svg_options){0});
     /* Six frames and the texts around them are less than 3,000 bytes. */
@@ -168,7 +164,6 @@ TEST(script_and_style_are_small)
     CHECK(!strstr(file.text, "url(") && !strstr(file.text, "@import"));
     CHECK(!strstr(file.text, "href"));
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* ---- What is left out ---- */
@@ -188,7 +183,7 @@ static void add_narrow(struct flame *flame, unsigned count, uint64_t value, uint
 
 TEST(narrow_frames_are_left_out)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     /* 0.96 px each; together they are wide enough. */
     add_narrow(&flame, 1000, 80, 100000);
@@ -209,7 +204,6 @@ TEST(narrow_frames_are_left_out)
     CHECK_NUMBER(file.count, 1);
     CHECK(strstr(file.text, ">1,002 frames narrower than 2000 px are left out<"));
     free_file(&file);
-    flame_free(&flame);
 }
 
 static size_t said_left_out(const struct file *file)
@@ -230,7 +224,7 @@ static size_t said_left_out(const struct file *file)
 /* 40 levels of 1,000 frames of random widths: drawn ones and reported omissions add up to all. */
 TEST(file_stays_small)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     uint32_t random = 1;
     char stack[64 * 24];
 
@@ -249,13 +243,12 @@ TEST(file_stays_small)
     CHECK(file.count > 1000 && file.count <= SVG_MOST_PARTS);
     CHECK_NUMBER(file.count + said_left_out(&file), flame.count);
     free_file(&file);
-    flame_free(&flame);
 }
 
 TEST(deep_stacks)
 {
     static struct flame_slice frames[100000];
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     for (size_t i = 0; i < COUNT_OF(frames); i++)
         frames[i] = (struct flame_slice){"again", 5};
@@ -274,14 +267,13 @@ TEST(deep_stacks)
     file = write_file(&flame, &(struct svg_options){.least_given = true});
     CHECK_NUMBER(file.count, 100001);
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* ---- Texts around it ---- */
 
 TEST(empty_flame)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     flame_init(&flame);
     struct file file = write_file(&flame, &(struct svg_options){.subtitle = "a\nb"});
@@ -290,13 +282,12 @@ TEST(empty_flame)
     CHECK(strstr(file.text, ">a</tspan>") && strstr(file.text, ">b</tspan>"));
     CHECK(!strstr(file.text, "<script"));
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* Long lines are wrapped; of too many only the last are left. */
 TEST(subtitle_is_wrapped)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     char line[5000];
     unsigned rows = 0;
 
@@ -312,7 +303,6 @@ TEST(subtitle_is_wrapped)
     CHECK_NUMBER(rows, 30);
     CHECK(strstr(file.text, "wwwwwwwww</tspan> <tspan "));
     free_file(&file);
-    flame_free(&flame);
 }
 
 TEST_MAIN

@@ -152,7 +152,7 @@ TEST(parts_are_told_apart)
 
 TEST(same_name_same_colour)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     add_few(&flame);
     struct file one = write_file(&flame, &(struct svg_options){0});
@@ -180,7 +180,6 @@ TEST(same_name_same_colour)
     CHECK_NUMBER(find(&other, "-- (")->fill, 0x828282);
     free_file(&one);
     free_file(&other);
-    flame_free(&flame);
 }
 
 /* ---- Differences ---- */
@@ -211,7 +210,7 @@ static bool is_blue(unsigned fill)
 
 TEST(differences)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
 
     add_both(&flame);
     struct file file = write_file(&flame, &(struct svg_options){.differential = true});
@@ -231,13 +230,12 @@ TEST(differences)
     file = write_file(&flame, &(struct svg_options){0});
     CHECK(!strstr(file.text, "Vanished"));
     free_file(&file);
-    flame_free(&flame);
 }
 
 /* Of many that vanished, the largest are named, and all are counted. */
 TEST(greatest_vanished)
 {
-    struct flame flame;
+    AUTO(flame_free) struct flame flame;
     char name[24];
     unsigned lines = 0;
 
@@ -258,7 +256,6 @@ TEST(greatest_vanished)
         lines++;
     CHECK_NUMBER(lines, 20);
     free_file(&file);
-    flame_free(&flame);
 }
 
 TEST_MAIN

@@ -63,7 +63,7 @@ static void free_named(struct named *named)
         close(named->config.kallsyms);
 }
 
-#define AUTO_NAMED __attribute__((cleanup(free_named))) struct named
+#define AUTO_NAMED AUTO(free_named) struct named
 
 static const struct symbol *frame(const struct named *named, size_t entry, size_t index)
 {

@@ -38,7 +38,7 @@ static void add_equal(struct tally *tally, uint64_t value)
 
 TEST(equal_entries_are_one)
 {
-    struct tally tally = {0};
+    AUTO(tally_free) struct tally tally = {0};
 
     for (unsigned i = 0; i < 3; i++)
         add_equal(&tally, 12 - i);
@@ -59,12 +59,11 @@ TEST(equal_entries_are_one)
     CHECK_NUMBER(tally.entries[0].value, 54);
     CHECK_NUMBER(tally.entries[0].longest, 20);
     CHECK_NUMBER(tally.entries[1].value, 11);
-    tally_free(&tally);
 }
 
 TEST(equal_stacks_are_one)
 {
-    struct tally tally = {0};
+    AUTO(tally_free) struct tally tally = {0};
     struct stack stacks[4];
 
     give_stack(&tally, &stacks[0], 0, 3);
@@ -75,7 +74,6 @@ TEST(equal_stacks_are_one)
     CHECK(!memcmp(&stacks[0], &stacks[2], sizeof(stacks[0])));
     CHECK(stacks[0].first != stacks[1].first && stacks[1].count == 2);
     CHECK(stacks[3].state == STACK_NONE && !stacks[3].first && !stacks[3].count);
-    tally_free(&tally);
 }
 
 /* One entry, and one more for each thing that can differ. */
@@ -106,7 +104,7 @@ static void add_different(struct tally *tally)
 
 TEST(what_differs_stays_apart)
 {
-    struct tally tally = {0};
+    AUTO(tally_free) struct tally tally = {0};
 
     add_different(&tally);
     size_t count = tally.count;
@@ -117,14 +115,13 @@ TEST(what_differs_stays_apart)
     CHECK_NUMBER(tally.count, count);
     for (size_t i = 0; i < count; i++)
         CHECK_NUMBER(tally.entries[i].events, 2);
-    tally_free(&tally);
 }
 
 /* Entries are of few kinds: the test sums each kind as it makes them. */
 TEST(sums_are_kept)
 {
     enum { KINDS = 60, ENTRIES = 5000 };
-    struct tally tally = {0}, moved = {0};
+    AUTO(tally_free) struct tally tally = {0}, moved = {0};
     uint64_t sums[KINDS] = {0}, events[KINDS] = {0};
     unsigned used = 0;
 
@@ -158,14 +155,12 @@ TEST(sums_are_kept)
             CHECK_NUMBER(moved.addresses[moved.entries[i].waker.user.first], frames[kind % 3]);
     }
     CHECK(moved.address_count <= 9);
-    tally_free(&tally);
-    tally_free(&moved);
 }
 
 /* Stacks become equal once they are completed: those entries are one after that. */
 TEST(changed_entries_are_counted_anew)
 {
-    struct tally tally = {0};
+    AUTO(tally_free) struct tally tally = {0};
 
     for (unsigned i = 0; i < 3; i++)
         give_stack(&tally, &add(&tally, 1)->task.user, i, 1);
@@ -179,7 +174,6 @@ TEST(changed_entries_are_counted_anew)
     CHECK_NUMBER(tally.count, 2);
     CHECK_NUMBER(tally.entries[0].value, 1);
     CHECK_NUMBER(tally.entries[1].value, 7);
-    tally_free(&tally);
 }
 
 static void count(struct tally *tally, uint32_t pid, size_t first, uint64_t value)
@@ -193,7 +187,7 @@ static void count(struct tally *tally, uint32_t pid, size_t first, uint64_t valu
 /* What finds no room - for its stack, or only for its entry - is one entry, without a task. */
 TEST(a_full_table_counts_the_rest)
 {
-    struct tally tally = {.most = 2};
+    AUTO(tally_free) struct tally tally = {.most = 2};
 
     count(&tally, 1, 0, 10);
     count(&tally, 1, 1, 20);
@@ -217,17 +211,15 @@ TEST(a_full_table_counts_the_rest)
     CHECK_NUMBER(tally.count, 1);
     CHECK_NUMBER(tally.full, 0);
     CHECK_NUMBER(tally.entries[0].task.user.state, STACK_KEPT);
-    tally_free(&tally);
 }
 
 TEST(nothing_stays_nothing)
 {
-    struct tally tally = {0}, other = {0};
+    AUTO(tally_free) struct tally tally = {0}, other = {0};
 
     CHECK_NUMBER(tally_merge(&tally), 0);
     CHECK_NUMBER(tally_move(&tally, &other), 0);
     CHECK_NUMBER(tally.count + other.count, 0);
-    tally_free(&tally);
 }
 
 TEST_MAIN

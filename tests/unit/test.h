@@ -97,9 +97,10 @@ static inline void run_tests(void)
         run_test(test->name, test->function);
 }
 
-/* Variables that are freed, or closed, where their scope ends. */
-#define AUTO_TEXT __attribute__((cleanup(text_free))) struct text
-#define AUTO_FD __attribute__((cleanup(close_own))) const int
+/* Variables that are freed, or closed, where their scope ends: by this function of their address. */
+#define AUTO(function) __attribute__((cleanup(function)))
+#define AUTO_TEXT AUTO(text_free) struct text
+#define AUTO_FD AUTO(close_own) const int
 
 static inline void close_own(const int *fd)
 {

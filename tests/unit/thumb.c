@@ -73,10 +73,10 @@ static void open_file(struct user_file *file)
 /* The places that `rest` matches, in the file's order; or -errno. */
 static int look(const char *kind, const char *rest, struct text *seen)
 {
-    struct places places = {0};
+    AUTO(places_free) struct places places = {0};
     AUTO_TEXT word = {0};
-    struct pattern pattern;
-    struct user_file file;
+    AUTO(pattern_free) struct pattern pattern;
+    AUTO(user_file_close) struct user_file file;
     size_t matched;
 
     text_clear(&error);
@@ -94,9 +94,6 @@ static int look(const char *kind, const char *rest, struct text *seen)
     for (size_t i = 0; i < places.count; i++)
         text_format(seen, "%s%llx", i ? " " : "",
                     (unsigned long long)(places.items[i].address - CODE));
-    user_file_close(&file);
-    places_free(&places);
-    pattern_free(&pattern);
     return result;
 }
 
@@ -202,7 +199,7 @@ TEST(all_addresses)
     uint64_t addresses[CODE_SIZE / 4 + 8];
     enum arm_code codes[COUNT_OF(addresses)], alone;
     size_t count = 0;
-    struct user_file file;
+    AUTO(user_file_close) struct user_file file;
 
     write_file(ARM, false, true, false);
     open_file(&file);
@@ -223,7 +220,6 @@ TEST(all_addresses)
         CHECK_NUMBER(elf_arm_codes(&file.elf, &addresses[i], 1, &alone), 0);
         CHECK_NUMBER(alone, codes[i]);
     }
-    user_file_close(&file);
 }
 
 IMAGE_TEST_MAIN

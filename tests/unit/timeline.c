@@ -32,7 +32,7 @@ static uint64_t number_at(const struct timeline *timeline, size_t index)
 
 TEST(goes_out_by_time)
 {
-    struct timeline timeline = {0};
+    AUTO(timeline_free) struct timeline timeline = {0};
 
     CHECK_NUMBER(timeline_ready(&timeline, UINT64_MAX), 0);
     add(&timeline, 30, 1);
@@ -49,24 +49,22 @@ TEST(goes_out_by_time)
     CHECK_NUMBER(number_at(&timeline, 0), 4);
     CHECK_NUMBER(number_at(&timeline, 1), 1);
     CHECK_NUMBER(timeline.late, 0);
-    timeline_free(&timeline);
 }
 
 TEST(equal_times_stay_in_order)
 {
-    struct timeline timeline = {0};
+    AUTO(timeline_free) struct timeline timeline = {0};
 
     for (uint64_t i = 0; i < 100; i++)
         add(&timeline, 7 - i / 50, i);
     CHECK_NUMBER(timeline_ready(&timeline, 7), 100);
     for (uint64_t i = 0; i < 100; i++)
         CHECK_NUMBER(number_at(&timeline, (size_t)i), (i + 50) % 100);
-    timeline_free(&timeline);
 }
 
 TEST(what_comes_late_is_counted)
 {
-    struct timeline timeline = {0};
+    AUTO(timeline_free) struct timeline timeline = {0};
 
     add(&timeline, 10, 1);
     CHECK_NUMBER(timeline_ready(&timeline, 10), 1);
@@ -76,7 +74,6 @@ TEST(what_comes_late_is_counted)
     add(&timeline, 9, 3);
     CHECK_NUMBER(timeline.late, 1);
     CHECK_NUMBER(timeline_ready(&timeline, 10), 2);
-    timeline_free(&timeline);
 }
 
 /* CPUs write in bursts, each in its own order, and the reader stops at a time that all passed. */
@@ -84,7 +81,7 @@ TEST(many_cpus_become_one)
 {
     enum { CPUS = 7, EVENTS = 20000 };
     uint64_t clock[CPUS] = {0}, number = 0, given = 0, last = 0, most_waiting = 0;
-    struct timeline timeline = {0};
+    AUTO(timeline_free) struct timeline timeline = {0};
 
     srandom(1);
     while (number < EVENTS) {
@@ -113,7 +110,6 @@ TEST(many_cpus_become_one)
     CHECK(most_waiting < EVENTS);
     CHECK(timeline.room <= 8 * most_waiting);
     CHECK(timeline.bytes_room <= 8 * most_waiting * sizeof(struct made));
-    timeline_free(&timeline);
 }
 
 TEST_MAIN

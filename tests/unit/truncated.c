@@ -83,22 +83,20 @@ static int find_entries(const char *bytes, size_t length, struct finds *finds)
 static void truncate_cache(const char *path)
 {
     AUTO_TEXT bytes = {0};
-    struct finds all = {0};
+    AUTO(finds_free) struct finds all = {0};
 
     read_whole(path, &bytes);
     CHECK_NUMBER(find_entries(bytes.data, bytes.length, &all), 0);
     CHECK_NUMBER(all.count, 5);
     for (size_t length = 0; length < bytes.length; length++) {
-        struct finds some = {0};
+        AUTO(finds_free) struct finds some = {0};
         int result = find_entries(bytes.data, length, &some);
         CHECK(!result || result == -ENOEXEC);
         CHECK(is_part_of(&some, &all));
         /* The last string is a path: without its NUL there is no such entry. */
         if (length == bytes.length - 1)
             CHECK_NUMBER(some.count, 4);
-        finds_free(&some);
     }
-    finds_free(&all);
 }
 
 TEST(truncated_caches)
@@ -116,8 +114,8 @@ static int find_probes(int fd, struct finds *finds)
     struct user_file file = {.library.fd = fd, .library.path.data = (char *)"/input",
                              .library.file.data = (char *)"/input"};
     AUTO_TEXT error = {0};
-    struct places places = {0};
-    struct pattern pattern;
+    AUTO(places_free) struct places places = {0};
+    AUTO(pattern_free) struct pattern pattern;
     size_t matched = 0;
 
     CHECK_NUMBER(pattern_parse(&pattern, "u:input:*", false, &error), 0);
@@ -135,8 +133,6 @@ static int find_probes(int fd, struct finds *finds)
     }
     CHECK_NUMBER(matched, finds->count);
     elf_close(&file.elf);
-    places_free(&places);
-    pattern_free(&pattern);
     return result;
 }
 
@@ -152,7 +148,7 @@ static int file_of(const struct text *bytes)
 static void truncate_notes(const char *path)
 {
     AUTO_TEXT bytes = {0};
-    struct finds all = {0};
+    AUTO(finds_free) struct finds all = {0};
     size_t fewer = 0;
 
     read_whole(path, &bytes);
@@ -162,16 +158,14 @@ static void truncate_notes(const char *path)
     CHECK(all.count && strstr(all.lines.data, "input:provider:probe ") &&
           strstr(all.lines.data, "input:provider:second "));
     for (size_t length = bytes.length; length--;) {
-        struct finds some = {0};
+        AUTO(finds_free) struct finds some = {0};
         CHECK(!ftruncate(fd, (off_t)length));
         int result = find_probes(fd, &some);
         CHECK(!result == (some.count > 0));
         CHECK(is_part_of(&some, &all));
         fewer += some.count < 2;
-        finds_free(&some);
     }
     CHECK(fewer > 100);
-    finds_free(&all);
 }
 
 TEST(truncated_notes)
@@ -215,7 +209,7 @@ static void *shrink_and_grow(void *context)
 TEST(shrinking_notes)
 {
     AUTO_TEXT bytes = {0};
-    struct finds all = {0};
+    AUTO(finds_free) struct finds all = {0};
     pthread_t thread;
 
     read_whole(CORPUS "usdt/sdt64", &bytes);
@@ -223,22 +217,20 @@ TEST(shrinking_notes)
     CHECK_NUMBER(find_probes(shrinking.fd, &all), 0);
     CHECK(!pthread_create(&thread, NULL, shrink_and_grow, &shrinking));
     for (int i = 0; i < 2000; i++) {
-        struct finds some = {0};
+        AUTO(finds_free) struct finds some = {0};
         (void)find_probes(shrinking.fd, &some);
         CHECK(some.count <= all.count);
-        finds_free(&some);
     }
     atomic_store(&shrinking.stop, true);
     pthread_join(thread, NULL);
     close(shrinking.fd);
-    finds_free(&all);
 }
 
 /* ld.so.cache is read whole before it is parsed. */
 TEST(shrinking_cache)
 {
     AUTO_TEXT bytes = {0};
-    struct finds all = {0};
+    AUTO(finds_free) struct finds all = {0};
     pthread_t thread;
     char path[32];
 
@@ -249,17 +241,15 @@ TEST(shrinking_cache)
     CHECK(!pthread_create(&thread, NULL, shrink_and_grow, &shrinking));
     for (int i = 0; i < 2000; i++) {
         AUTO_TEXT piece = {0};
-        struct finds some = {0};
+        AUTO(finds_free) struct finds some = {0};
         CHECK_NUMBER(read_file(AT_FDCWD, path, 1 << 20, &piece), 0);
         if (piece.length)
             (void)find_entries(piece.data, piece.length, &some);
         CHECK(some.count <= all.count);
-        finds_free(&some);
     }
     atomic_store(&shrinking.stop, true);
     pthread_join(thread, NULL);
     close(shrinking.fd);
-    finds_free(&all);
 }
 
 TEST_MAIN

@@ -25,7 +25,7 @@ static int find(struct found *found, const struct user_image *image, const char 
 {
     static const struct library_where ours = {.root = ""};
     AUTO_TEXT word = {0};
-    struct pattern pattern;
+    AUTO(pattern_free) struct pattern pattern;
     struct user_file file;
 
     *found = (struct found){0};
@@ -39,7 +39,6 @@ static int find(struct found *found, const struct user_image *image, const char 
         user_file_close(&file);
     }
     places_remove_doubles(&found->places);
-    pattern_free(&pattern);
     return result;
 }
 

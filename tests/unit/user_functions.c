@@ -26,7 +26,7 @@ static int find(struct found *found, const char *prefix, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
     AUTO_TEXT word = {0};
-    struct pattern pattern;
+    AUTO(pattern_free) struct pattern pattern;
     struct user_file file;
 
     *found = (struct found){0};
@@ -39,7 +39,6 @@ static int find(struct found *found, const char *prefix, const char *rest)
         user_file_close(&file);
     }
     places_remove_doubles(&found->places);
-    pattern_free(&pattern);
     return result;
 }
 
@@ -271,7 +270,7 @@ TEST(no_programs)
 /* --list: sorted, each once, and usable as patterns. */
 TEST(lists)
 {
-    struct places places = {0};
+    AUTO(places_free) struct places places = {0};
     AUTO_TEXT lines = {0};
     struct place given[] = {
         {.kind = PLACE_TRACEPOINT, .name = (char *)"sched:sched_switch", .address = 3},
@@ -304,7 +303,6 @@ TEST(lists)
     CHECK_NUMBER(list_places(&places, NULL, &lines), 0);
     CHECK_STRING(lines.data, "/b:0x12\n/b:0x31\n/b:0x32\n/b:f+0x4\n/b:main.(*T).f\np::core::f\nr:/b:0x33\nr:/b:f\nr::vfs_read\nt:sched:sched_switch\ntwin\n"
                  "u:/b:p:x\nvfs_read+0x10\n");
-    places_free(&places);
 }
 
 /* C++ functions by what users type. */

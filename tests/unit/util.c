@@ -217,7 +217,7 @@ static void expect_end(struct lines *lines)
 TEST(lines_of_all_kinds)
 {
     static const char bytes[] = "one\n\n\0two\0\nlast";
-    struct lines lines;
+    AUTO(lines_close) struct lines lines;
     AUTO_FD fd = file_of(bytes, sizeof(bytes) - 1);
 
     CHECK_NUMBER(lines_open(&lines, fd), 0);
@@ -233,7 +233,6 @@ TEST(lines_of_all_kinds)
     AUTO_FD empty = file_of("", 0);
     CHECK_NUMBER(lines_open(&lines, empty), 0);
     expect_end(&lines);
-    lines_close(&lines);
 }
 
 /* Lines of every length near the buffer's, each followed by a short one, with and without \n. */
@@ -241,7 +240,7 @@ TEST(long_lines)
 {
     const size_t buffer = 65536;
     static char bytes[4 * 65536];
-    struct lines lines;
+    AUTO(lines_close) struct lines lines;
 
     memset(bytes, 'x', sizeof(bytes));
     for (size_t size = buffer - 2; size <= 3 * buffer + 1;
@@ -266,7 +265,6 @@ TEST(long_lines)
     CHECK_NUMBER(lines_open(&lines, fd), 0);
     expect_line(&lines, bytes, buffer);
     expect_end(&lines);
-    lines_close(&lines);
 }
 
 /* The same from a pipe, byte by byte. */
@@ -313,7 +311,7 @@ TEST(lines_in_small_pieces)
 
 TEST(lines_that_cannot_be_read)
 {
-    struct lines lines;
+    AUTO(lines_close) struct lines lines;
     int fd = open("/", O_RDONLY | O_CLOEXEC);
 
     CHECK_NUMBER(lines_open(&lines, fd), 0);
@@ -324,7 +322,6 @@ TEST(lines_that_cannot_be_read)
     CHECK_NUMBER(lines_open(&lines, -1), 0);
     expect_end(&lines);
     CHECK_NUMBER(lines.error, -EBADF);
-    lines_close(&lines);
 }
 
 TEST(whole_files)
@@ -530,7 +527,7 @@ TEST(items_by_hashes)
     static const uint64_t spreads[] = {3, 1000003, 0x100000001};
 
     for (size_t k = 0; k < COUNT_OF(spreads); k++) {
-        struct index index = {0};
+        AUTO(index_free) struct index index = {0};
         uint32_t found;
         size_t at = 0;
 
@@ -547,7 +544,6 @@ TEST(items_by_hashes)
             CHECK(seen);
             CHECK_NUMBER(count, (5000 - i % spreads[k] + spreads[k] - 1) / spreads[k]);
         }
-        index_free(&index);
     }
 }
 
