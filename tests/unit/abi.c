@@ -6,7 +6,6 @@
 #include "unit/test.h"
 
 #include <linux/bpf.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "kernel/bpf_abi.h"

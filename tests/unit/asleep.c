@@ -2,9 +2,7 @@
 /* Listing blocked threads by /proc: a thread that cannot be read is an error, not an ended one. */
 #include "store/blocked_threads.h"
 
-#include <errno.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "run/blocked_time.h"
 #include "unit/test.h"

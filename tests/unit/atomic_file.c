@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Files that appear whole or not at all: what they replace, and what a failed write leaves. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "report/atomic_file.h"
 #include "files.h"
 

@@ -6,11 +6,6 @@
 #include "unit/files.h"
 #include "unit/test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/util.h"
 #include "store/waits.h"
 #include "symbolize/kernel_frames.h"
 

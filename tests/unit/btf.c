@@ -5,15 +5,10 @@
  */
 #include "tests/unit/btf_member.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "machine/machine.h"
 #include "unit/test.h"
 
@@ -47,8 +42,7 @@ static int read_bytes(struct btf *btf, const void *bytes, size_t size)
 
     if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
         WRONG("a file");
-    int result = btf_read(btf, fd);
-    return result;
+    return btf_read(btf, fd);
 }
 
 /* As for a big-endian machine: everything before the strings is 32-bit words. */
@@ -203,8 +197,7 @@ static int read_types(struct btf *btf, const uint32_t *types, size_t size)
     text_append(&bytes, (const char *)header, sizeof(header));
     text_append(&bytes, (const char *)types, size);
     text_append(&bytes, strings, sizeof(strings));
-    int result = read_bytes(btf, bytes.data, bytes.length);
-    return result;
+    return read_bytes(btf, bytes.data, bytes.length);
 }
 
 static int find_pid(const uint32_t *types, size_t size, struct btf_member *found)

@@ -2,11 +2,8 @@
 /* Callers and frames in the kernel's own stacks, as on machines with a link register. */
 #include "unit/test.h"
 
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "find/find.h"
 #include "insns/layout.h"
 #include "machine/machine.h"

@@ -5,14 +5,10 @@
  */
 #include "collect/collector.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/reading.h"
-#include "base/util.h"
 #include "run/counting.h"
 #include "run/event_printer.h"
 #include "test.h"

@@ -2,10 +2,6 @@
 /* Conditions as typed: their result for all values, compared with C's own, and every refusal. */
 #include "options/condition_words.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "find/event_values.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"

@@ -2,8 +2,6 @@
 /* Lists of CPUs as in /sys, and what is not one. */
 #include "kernel/limits.h"
 
-#include <errno.h>
-
 #include "test.h"
 
 /* The ranges that are read from a list: "first-last " for each. */

@@ -3,13 +3,8 @@
  * C++ names by the grammar of the Itanium ABI: each row is a production or a case of it. Where
  * c++filt -i fails or is wrong, the row follows llvm-cxxfilt, in c++filt's style.
  */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "unit/cxx_rows.h"
-
-#include "base/text.h"
-#include "base/util.h"
 
 /* Plain names, in namespaces and classes. */
 TEST(sources)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* C++ names that are long, deep or grow when printed: printing ends, in little memory. */
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "base/text.h"
 #include "demangle/demangle.h"
 #include "test.h"
 

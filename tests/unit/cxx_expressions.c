@@ -2,8 +2,6 @@
 /* Expressions in C++ names. Where c++filt fails, llvm-cxxfilt does not; the style is c++filt's. */
 #include "unit/cxx_rows.h"
 
-#include "base/util.h"
-
 TEST(literals)
 {
     static const struct cxx_row rows[] = {

@@ -3,7 +3,6 @@
 #ifndef STACKBOX_TESTS_CXX_ROWS_H
 #define STACKBOX_TESTS_CXX_ROWS_H
 
-#include "base/text.h"
 #include "demangle/demangle.h"
 #include "unit/test.h"
 

@@ -2,8 +2,6 @@
 /* Types in C++ names. Where c++filt fails, llvm-cxxfilt does not; the style is c++filt's. */
 #include "unit/cxx_rows.h"
 
-#include "base/util.h"
-
 TEST(builtins)
 {
     static const struct cxx_row rows[] = {

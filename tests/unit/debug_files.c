@@ -4,11 +4,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
 

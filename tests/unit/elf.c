@@ -2,13 +2,10 @@
 /* The view of an ELF file: addresses in hand-made files, and files that contradict themselves. */
 #include "elf/elf.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
 

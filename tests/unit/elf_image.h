@@ -3,12 +3,7 @@
 #ifndef STACKBOX_ELF_IMAGE_H
 #define STACKBOX_ELF_IMAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "elf/elf.h"
 #include "unit/test.h"

@@ -3,15 +3,11 @@
 #include "demangle/demangle.h"
 #include "elf/elf_symbols.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
 

@@ -5,10 +5,6 @@
  */
 #include "elf/elf_symbols.h"
 
-#include <stdlib.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
 #include "unit/xz_image.h"

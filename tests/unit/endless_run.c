@@ -5,12 +5,9 @@
  * set back. Every name is right all along, and all memory is free at the end.
  */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "processes/process_parts.h"
 #include "report/report_files.h"
 #include "test.h"

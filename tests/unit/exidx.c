@@ -7,7 +7,6 @@
 
 #if defined(__arm__)
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "elf/elf.h"
 #include "machine/machine.h"

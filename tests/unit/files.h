@@ -4,12 +4,8 @@
 #define STACKBOX_TEST_FILES_H
 
 #include <ftw.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "test.h"
 

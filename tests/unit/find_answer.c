@@ -5,13 +5,8 @@
  */
 #include "find/user_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "sandbox/sandbox.h"
 #include "test.h"
 

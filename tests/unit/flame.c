@@ -2,8 +2,6 @@
 /* The tree behind a flame graph: it has the same sums as the lines it is made from. */
 #include "flame/flame.h"
 
-#include <stdlib.h>
-
 #include "test.h"
 
 #define STACKS 3000

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Folded stacks, read in pieces of any size, and names by their suffixes. */
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "flame/flame.h"
 #include "unit/test.h"
 

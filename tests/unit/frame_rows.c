@@ -5,11 +5,9 @@
  */
 #include "elf/frame_rows.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <time.h>
 
-#include "base/util.h"
 #include "elf/frame_entries.h"
 #include "elf_image.h"
 #include "test.h"

@@ -20,14 +20,10 @@
  */
 #include "unit/test.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "base/checksum.h"
 #include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "insns/fragments.h"
 #include "insns/layout.h"
 #include "insns/program.h"

@@ -2,9 +2,6 @@
 /* The parts of the line that says what is traced; the word that is a duration. */
 #include "run/session.h"
 
-#include <errno.h>
-
-#include "base/text.h"
 #include "test.h"
 
 static struct text line;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the tracker makes of hand-made records of forks, execs, mappings and exits. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "insns/layout.h"
 #include "processes/process_parts.h"
 #include "test.h"

@@ -2,9 +2,6 @@
 /* Mappings over mappings, compared with a table that has an entry for every address. */
 #include "processes/image.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "test.h"
 
 #define ADDRESSES 64

@@ -2,11 +2,7 @@
 /* Items by their hashes, the hashes of words and bytes, and the first item that is not before a key. */
 #include "unit/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/index.h"
-#include "base/util.h"
 
 #define MANY 20000
 

@@ -2,11 +2,6 @@
 /* The bytes of every instruction, what linking refuses, and a dump that accepts any bytes. */
 #include "unit/test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "insns/program.h"
 #include "unit/forms.h"
 

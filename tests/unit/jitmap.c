@@ -3,17 +3,12 @@
    are truncated at each byte or shrink while they are read, and files that are no maps. */
 #include "processes/jitmap.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "files.h"
 #include "test.h"
 

@@ -4,14 +4,9 @@
 #include "kernel/kallsyms.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "files.h"
 #include "test.h"
 
@@ -241,8 +236,7 @@ static int find_alone(const char *bytes, size_t length, uint64_t address,
     AUTO_FD fd = file_of(bytes, length);
 
     *found = (struct kallsyms_found){0};
-    int result = kallsyms_find(fd, &search, found);
-    return result;
+    return kallsyms_find(fd, &search, found);
 }
 
 /* A few functions may be at 0; after a thousand the rest, half a million lines, is not read. */

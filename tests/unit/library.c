@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Libraries by their short names: caches of every format, foreign roots, hostile bytes. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/opening.h"
 #include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "find/library.h"
 #include "machine/machine.h"
 #include "sandbox/sandbox.h"
@@ -450,8 +445,7 @@ static int find_of_process(struct library_where *where, const char *typed, struc
 
     CHECK_NUMBER(library_see(where->pid, &typed, 1, &seen), 0);
     where->seen = &seen;
-    const int result = library_find(where, typed, library, &error);
-    return result;
+    return library_find(where, typed, library, &error);
 }
 
 /* Our own process: the mapped file, and the kernel's names for it. */

@@ -10,12 +10,8 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "unit/forms.h"
 
 #define ALL_KNOWN_SINCE 19 /* an older LLVM may not know the forms marked YOUNG */

@@ -5,14 +5,10 @@
  */
 #include "unit/test.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "find/user_file.h"
 #include "unit/user_image.h"
 
 #define PPC64 21 /* EM_PPC64 */
-
 
 /* STO_PPC64_LOCAL of the most recent symbol. */
 static void set_local(struct user_image *image, unsigned bits)

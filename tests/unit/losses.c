@@ -2,7 +2,6 @@
 /* Reports of losses: every kind in files, one line on stderr, and only if it matters. */
 #include "collect/collector.h"
 
-#include "base/text.h"
 #include "test.h"
 
 static struct losses losses;

@@ -6,17 +6,13 @@
 #include "machine/machine.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
-#include <unistd.h>
 #if defined(__riscv) || defined(__mips__) || defined(__loongarch__)
 #include <asm/ptrace.h>
 #else
 #include <sys/user.h>
 #endif
 
-#include "base/util.h"
 #include "insns/fragments.h"
 #include "insns/layout.h"
 #include "test.h"

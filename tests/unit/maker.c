@@ -4,9 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "test.h"
 

@@ -2,10 +2,8 @@
 /* Mapped files: which ones stackbox opens, which count as the same, and which it keeps. */
 #include "processes/mapped_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -13,9 +11,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "elf_image.h"
 #include "followable.h"
 #include "files.h"

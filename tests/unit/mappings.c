@@ -3,10 +3,7 @@
 #include "symbolize/mappings.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "processes/process.h"
 #include "symbolize/symbolize.h"
 #include "files.h"

@@ -2,16 +2,11 @@
 /* Lines of maps files: as kernels write them, and malformed ones. */
 #include "processes/proc_maps.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "test.h"
 
 struct seen {
@@ -37,8 +32,7 @@ static int read_text(const char *maps, size_t length, struct seen *seen)
 
     if (fd < 0 || write(fd, maps, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
         WRONG("a file");
-    int result = maps_each(fd, take, seen);
-    return result;
+    return maps_each(fd, take, seen);
 }
 
 static void check_line(const char *line, struct maps_entry expected)

@@ -2,11 +2,6 @@
 /* The sandbox's answers about names: both sides agree on them, and the receiver trusts nothing. */
 #include "symbolize/naming.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "symbolize/mappings.h"
 #include "test.h"
 

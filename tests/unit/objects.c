@@ -7,18 +7,14 @@
 
 #include <dirent.h>
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "insns/unwind.h"
 #include "kernel/bpf.h"
 #include "files.h"

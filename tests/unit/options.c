@@ -2,12 +2,7 @@
 /* The command line parser: every form, every refusal, every limit; and the tables in use. */
 #include "unit/test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "applets/applets.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "options/applet.h"
 #include "options/options.h"
 #include "run/trace_options.h"

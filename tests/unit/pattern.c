@@ -3,13 +3,9 @@
 #include "unit/test.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 
 #include "base/suggest.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "find/find.h"
 #include "find/pattern.h"
 #include "find/place.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Profiles for pprof, read back by a reader of our own. */
-#include "base/text.h"
-#include "base/util.h"
 #include "report/gzip.h"
 #include "unit/pprof_reader.h"
 #include "unit/report_waits.h"

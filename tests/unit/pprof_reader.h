@@ -7,12 +7,6 @@
 #ifndef STACKBOX_PPROF_READER_H
 #define STACKBOX_PPROF_READER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "test.h"
 
 struct bytes {

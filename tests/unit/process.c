@@ -2,19 +2,15 @@
 /* From a process's addresses to files, by /proc: mappings of hand-made files. */
 #include "processes/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "elf_image.h"
 #include "files.h"
 #include "followable.h"
@@ -32,8 +28,7 @@ static bool make_file(const char *path)
     AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
     image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 3 * PAGE);
-    bool made = fd >= 0 && write(fd, image.bytes, image.length) == (ssize_t)image.length;
-    return made;
+    return fd >= 0 && write(fd, image.bytes, image.length) == (ssize_t)image.length;
 }
 
 /* Maps the file's second and third page. */

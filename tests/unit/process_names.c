@@ -2,12 +2,8 @@
 /* Names of processes: from /proc, as reported, and from first threads in the tally. */
 #include "processes/process.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "processes/process_parts.h"
 #include "test.h"
 

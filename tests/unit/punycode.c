@@ -2,9 +2,6 @@
 /* Samples from RFC 3492, section 7.1, and what is not punycode. */
 #include "demangle/rust.h"
 
-#include <errno.h>
-
-#include "base/util.h"
 #include "test.h"
 
 static void check(const char *encoded, char delimiter, const uint32_t *expected, size_t count)

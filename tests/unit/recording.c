@@ -5,12 +5,8 @@
  */
 #include "recording/read.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "recording/tables.h"
 #include "sandbox/sandbox.h"

@@ -3,10 +3,7 @@
 #include "report/records.h"
 
 #include <linux/perf_event.h>
-#include <stdlib.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "kernel/ring_buffers.h"
 #include "report/blocks.h"
 #include "store/recorder.h"

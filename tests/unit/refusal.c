@@ -2,11 +2,6 @@
 /* The messages about a program that the kernel's verifier rejects. */
 #include "unit/test.h"
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "insns/program.h"
 #include "kernel/bpf.h"
 #include "kernel/limits.h"

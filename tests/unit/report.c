@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Reports, byte for byte: hand-made tallies and symbols, and the texts they must become. */
-#include <errno.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "unit/report_scene.h"
-
-#include "base/text.h"
-#include "base/util.h"
 
 /* tar reads: two kernel frames, two user frames. */
 static struct scene one_block(void)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which file a report goes to, its name, and failures to write it. */
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "report/report_files.h"
 #include "files.h"
 

@@ -8,8 +8,6 @@
 
 #include "unit/report_scene.h"
 
-#include "base/util.h"
-
 #define ROUNDS 1500
 #define MOST_ENTRIES 24
 

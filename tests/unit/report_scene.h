@@ -3,10 +3,6 @@
 #ifndef STACKBOX_REPORT_SCENE_H
 #define STACKBOX_REPORT_SCENE_H
 
-#include <stdlib.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "report/report.h"
 #include "test.h"
 

@@ -2,8 +2,6 @@
 /* The tasks of blocks, in profile and the applets of waits: numbers, names, marks, order. */
 #include "unit/report_waits.h"
 
-#include "base/util.h"
-
 TEST(marks)
 {
     AUTO_SCENE scene = {0};

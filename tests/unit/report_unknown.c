@@ -2,9 +2,6 @@
 /* Unknown frames on top of each other become one that says how many: in every format. */
 #include "unit/report_scene.h"
 
-#include "base/util.h"
-
-
 /*
  * Three entries of one process: two of them differ only in the addresses of their unknown frames.
  */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which report files stackbox deletes, and which it never deletes. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "report/report_files.h"
 #include "files.h"
 

@@ -2,10 +2,6 @@
 /* Hand-made rings: the records read from them, their order, and malformed rings. */
 #include "rings/records.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/util.h"
 #include "machine/machine.h"
 #include "rings/ring_source.h"
 #include "unit/test.h"

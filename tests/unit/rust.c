@@ -5,9 +5,6 @@
  */
 #include "demangle/demangle.h"
 
-#include <errno.h>
-
-#include "base/text.h"
 #include "rust_check.h"
 
 TEST(crates_and_nested_paths)

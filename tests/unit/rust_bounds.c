@@ -5,8 +5,6 @@
 
 #include "demangle/rust.h"
 
-#include "base/text.h"
-#include "base/util.h"
 #include "rust_check.h"
 
 #define LONGEST 65536

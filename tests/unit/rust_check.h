@@ -3,10 +3,6 @@
 #ifndef STACKBOX_RUST_CHECK_H
 #define STACKBOX_RUST_CHECK_H
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/text.h"
 #include "demangle/demangle.h"
 #include "test.h"
 

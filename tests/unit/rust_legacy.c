@@ -2,8 +2,6 @@
 /* Rust's legacy names: nested C++ names with a hash at the end. */
 #include "demangle/rust.h"
 
-#include "base/text.h"
-#include "base/util.h"
 #include "rust_check.h"
 
 #define HASH "17h0123456789abcdefE"

@@ -6,16 +6,11 @@
 #include "sandbox/privileges.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/net.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "machine/machine.h"
 #include "test.h"
 

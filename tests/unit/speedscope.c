@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Reports for speedscope, read back by a strict JSON reader. */
-#include "base/text.h"
-#include "base/util.h"
 #include "unit/json.h"
 #include "unit/report_scene.h"
 

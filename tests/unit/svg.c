@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A flame graph's file: valid XML with any names, and every frame at its place. */
-#include "base/text.h"
-#include "base/util.h"
 #include "flame/svg.h"
 #include "unit/svg_file.h"
 

@@ -2,8 +2,6 @@
 /* A flame graph's colours: the same for the same name, legible, red and blue for changes. */
 #include "flame/svg.h"
 
-#include "base/text.h"
-#include "base/util.h"
 #include "unit/svg_file.h"
 
 /* ---- Colours ---- */

@@ -7,13 +7,9 @@
 #include "symbolize/kernel_frames.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "files.h"
 #include "test.h"
 

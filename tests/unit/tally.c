@@ -2,8 +2,6 @@
 /* Counting: random tallies, every way in which two entries can differ, limits and moves. */
 #include "tally/tally.h"
 
-#include <stdlib.h>
-
 #include "test.h"
 
 static const uint64_t frames[] = {0x1000, 0x2000, 0x3000, 0x4000};

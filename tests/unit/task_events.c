@@ -4,19 +4,15 @@
  */
 #include "kernel/task_events.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/util.h"
 #include "test.h"
 
 /* ---- Made by hand ---- */

@@ -8,10 +8,18 @@
 #ifndef STACKBOX_TEST_H
 #define STACKBOX_TEST_H
 
+/* What nearly every test needs. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/text.h"
+#include "base/util.h"
 
 static int test_failures, test_failures_here;
 

@@ -4,7 +4,6 @@
 
 #include <linux/perf_event.h>
 
-#include "base/util.h"
 #include "kernel/ring_buffers.h"
 
 static void tell(struct throttle *throttle, uint32_t type, uint64_t time)

@@ -5,12 +5,6 @@
  */
 #include "unit/test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "find/user_file.h"
 #include "unit/user_image.h"

@@ -2,9 +2,6 @@
 /* Events that arrive roughly in order leave in order, and none before its time. */
 #include "run/event_printer.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "test.h"
 
 struct made {

@@ -2,10 +2,8 @@
 /* The system calls in which stackbox may interrupt a blocked thread, by /proc of a child. */
 #include "ptrace/tracees.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,7 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "machine/machine.h"
 #include "unit/test.h"

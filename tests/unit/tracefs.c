@@ -2,9 +2,6 @@
 /* Tracepoints' format files: as kernels have them, and malformed ones. */
 #include "kernel/tracefs.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "test.h"
 
 /* sched_process_fork in 5.10 and in 6.18: the same field has another offset. */

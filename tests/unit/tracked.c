@@ -5,12 +5,10 @@
  * a function, in memory and in the file.
  */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -19,10 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/text.h"
-#include "base/util.h"
 #include "processes/process_parts.h"
 #include "files.h"
 #include "test.h"

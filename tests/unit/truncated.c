@@ -6,16 +6,12 @@
 #include "find/library.h"
 #include "find/user_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/reading.h"
-#include "base/text.h"
 #include "test.h"
 
 #define CORPUS "tests/fuzz/corpus/"

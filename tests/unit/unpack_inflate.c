@@ -2,8 +2,6 @@
 /* Deflate, written bit by bit: zlib 1.2.13 agrees on each stream. */
 #include "unit/unpacking.h"
 
-#include "base/util.h"
-
 static unsigned char made[1 << 17];
 static size_t made_bits;
 

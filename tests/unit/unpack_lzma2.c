@@ -3,8 +3,6 @@
  * LZMA2: chunks made symbol by symbol. xz unpacks the valid ones to the same bytes, and calls the
  * others corrupt.
  */
-#include "base/text.h"
-#include "base/util.h"
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
 

@@ -4,8 +4,6 @@
  * fields that contradict each other.
  */
 #include "base/checksum.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
 

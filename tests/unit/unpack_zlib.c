@@ -2,9 +2,6 @@
 /* Streams by zlib 1.2.13: whole, truncated and damaged byte by byte. */
 #include "unit/unpacking.h"
 
-#include "base/text.h"
-#include "base/util.h"
-
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";
 

@@ -3,10 +3,6 @@
 #ifndef STACKBOX_UNPACKING_H
 #define STACKBOX_UNPACKING_H
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/text.h"
 #include "test.h"
 #include "unpack/unpack.h"
 

@@ -5,8 +5,6 @@
  */
 #include "unwind/deferred.h"
 
-#include <errno.h>
-
 #include "machine/machine.h"
 #include "test.h"
 

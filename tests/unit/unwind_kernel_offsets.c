@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Offsets found in the running kernel, compared with stat(2) and our own registers. */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "test.h"
 #include "unwind/kernel_offsets.h"

@@ -2,8 +2,6 @@
 /* Tables made from rows, checked against insns/unwind_layout.h. */
 #include "unwind/table.h"
 
-#include <errno.h>
-
 #include "test.h"
 
 #define MOST_ROWS 40000

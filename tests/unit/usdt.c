@@ -2,11 +2,6 @@
 /* USDT notes of either class and byte order: sites, semaphores, moved files, hostile notes. */
 #include "unit/test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/text.h"
 #include "find/user_file.h"
 #include "unit/user_image.h"
 
@@ -15,30 +10,32 @@ static struct text error;
 #define NOTE(image, text, ...)                                                                 \
     user_image_note(image, "stapsdt", 3, (const uint64_t[3]){__VA_ARGS__}, text, sizeof(text))
 
-struct found {
+/* What find() has found last. */
+static struct found {
     struct places places;
     size_t matched;
-};
+} found;
 
-/* Resolves u:PATH:`rest`. Call places_free() after any result. */
-static int find(struct found *found, const struct user_image *image, const char *rest)
+/* Resolves u:PATH:`rest`. */
+static int find(const struct user_image *image, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
     AUTO_TEXT word = {0};
     AUTO(pattern_free) struct pattern pattern;
     struct user_file file;
 
-    *found = (struct found){0};
+    places_free(&found.places);
+    found = (struct found){0};
     text_clear(&error);
     CHECK(user_image_write(image, path, image->elf.length));
     text_format(&word, "u:%s:%s", path, rest);
     CHECK_NUMBER(pattern_parse(&pattern, word.data, false, &error), 0);
     int result = user_file_open(&file, &ours, pattern.library, &error);
     if (!result) {
-        result = usdt_find(&file, &pattern, &found->places, &found->matched, &error);
+        result = usdt_find(&file, &pattern, &found.places, &found.matched, &error);
         user_file_close(&file);
     }
-    places_remove_doubles(&found->places);
+    places_remove_doubles(&found.places);
     return result;
 }
 
@@ -56,14 +53,14 @@ static void make_probes(struct user_image *image, bool is_64, bool big)
     user_image_finish(image);
 }
 
-static void check_place(const struct found *found, size_t i, const char *name, uint64_t address,
+static void check_place(size_t i, const char *name, uint64_t address,
                         uint64_t semaphore, enum place_start start)
 {
-    if (i >= found->places.count) {
+    if (i >= found.places.count) {
         WRONG("too few places");
         return;
     }
-    const struct place *place = &found->places.items[i];
+    const struct place *place = &found.places.items[i];
     AUTO_TEXT full = {0};
     text_format(&full, "%s:%s", strrchr(path, '/') + 1, name);
     CHECK_STRING(place->name, full.data);
@@ -78,27 +75,22 @@ static void check_place(const struct found *found, size_t i, const char *name, u
 TEST(sites)
 {
     static struct user_image image;
-    struct found found;
 
     for (int form = 0; form < 4; form++) {
         make_probes(&image, form & 1, form & 2);
-        CHECK_NUMBER(find(&found, &image, "*"), 0);
+        CHECK_NUMBER(find(&image, "*"), 0);
         CHECK_NUMBER(found.places.count, 4);
-        check_place(&found, 0, "prov:one", CODE + 0x10, 0, START_NONE);
-        check_place(&found, 1, "prov:two", CODE + 0x20, DATA_OFFSET + 0x10, START_OTHER);
-        check_place(&found, 2, "prov:one", CODE + 0x30, 0, START_NONE);
-        check_place(&found, 3, "other:one", CODE + 0x40, 0, START_NONE);
-        places_free(&found.places);
-        CHECK_NUMBER(find(&found, &image, "one"), 0);
+        check_place(0, "prov:one", CODE + 0x10, 0, START_NONE);
+        check_place(1, "prov:two", CODE + 0x20, DATA_OFFSET + 0x10, START_OTHER);
+        check_place(2, "prov:one", CODE + 0x30, 0, START_NONE);
+        check_place(3, "other:one", CODE + 0x40, 0, START_NONE);
+        CHECK_NUMBER(find(&image, "one"), 0);
         CHECK_NUMBER(found.places.count, 3);
         CHECK_NUMBER(found.matched, 3);
-        places_free(&found.places);
-        CHECK_NUMBER(find(&found, &image, "prov:one"), 0);
+        CHECK_NUMBER(find(&image, "prov:one"), 0);
         CHECK_NUMBER(found.places.count, 2);
-        places_free(&found.places);
-        CHECK_NUMBER(find(&found, &image, "oth*:*"), 0);
+        CHECK_NUMBER(find(&image, "oth*:*"), 0);
         CHECK_NUMBER(found.places.count, 1);
-        places_free(&found.places);
     }
 }
 
@@ -106,7 +98,6 @@ TEST(sites)
 TEST(moved_files)
 {
     static struct user_image image;
-    struct found found;
 
     for (int form = 0; form < 4; form++) {
         user_image_begin(&image, form & 1, false);
@@ -114,30 +105,25 @@ TEST(moved_files)
         NOTE(&image, "p\0a\0", CODE + 0x10 - back, image.base - back, 0);
         NOTE(&image, "p\0b\0", CODE + 0x20 - back, image.base - back, DATA + 8 - back);
         user_image_finish(&image);
-        CHECK_NUMBER(find(&found, &image, "*"), 0);
-        check_place(&found, 0, "p:a", CODE + 0x10, 0, START_NONE);
-        check_place(&found, 1, "p:b", CODE + 0x20, DATA_OFFSET + 8, START_NONE);
-        places_free(&found.places);
+        CHECK_NUMBER(find(&image, "*"), 0);
+        check_place(0, "p:a", CODE + 0x10, 0, START_NONE);
+        check_place(1, "p:b", CODE + 0x20, DATA_OFFSET + 8, START_NONE);
     }
     /* Without .stapsdt.base, nothing shows that the file moved. */
     user_image_begin(&image, true, false);
     image.has_no_base = true;
     NOTE(&image, "p\0a\0", CODE + 0x10, 0x1234, 0);
     user_image_finish(&image);
-    CHECK_NUMBER(find(&found, &image, "*"), 0);
-    check_place(&found, 0, "p:a", CODE + 0x10, 0, START_NONE);
-    places_free(&found.places);
+    CHECK_NUMBER(find(&image, "*"), 0);
+    check_place(0, "p:a", CODE + 0x10, 0, START_NONE);
 }
 
 static void check_none(const struct user_image *image, const char *rest, const char *reason)
 {
-    struct found found;
-
-    CHECK_NUMBER(find(&found, image, rest), -ENOENT);
+    CHECK_NUMBER(find(image, rest), -ENOENT);
     if (!error.data || !strstr(error.data, reason))
         printf("  \"%s\" instead of \"%s\"\n", error.data, reason);
     CHECK(error.data && strstr(error.data, reason));
-    places_free(&found.places);
 }
 
 TEST(none)
@@ -162,7 +148,6 @@ TEST(none)
 TEST(hostile_notes)
 {
     static struct user_image image;
-    struct found found;
 
     user_image_begin(&image, true, false);
     NOTE(&image, "p\0a\0", CODE, 0, 0);
@@ -174,17 +159,15 @@ TEST(hostile_notes)
     user_image_note(&image, "stapsdt", 3, (const uint64_t[3]){CODE, 0, 0}, "\0aa", 4);
     user_image_note(&image, "stapsdt", 3, (const uint64_t[3]){CODE, 0, 0}, "p\0\0", 4);
     user_image_finish(&image);
-    CHECK_NUMBER(find(&found, &image, "*"), 0);
+    CHECK_NUMBER(find(&image, "*"), 0);
     CHECK_NUMBER(found.places.count, 1);
-    places_free(&found.places);
 
     /* Each truncation, and noise in the notes, in the sections and in the header. */
     make_probes(&image, true, false);
     for (size_t length = 0; length < image.elf.length; length += length < 0x180 ? 1 : 61) {
         struct user_image cut = image;
         cut.elf.length = length;
-        (void)find(&found, &cut, "*");
-        places_free(&found.places);
+        (void)find(&cut, "*");
     }
     srand(4);
     for (int round = 0; round < 3000; round++) {
@@ -196,9 +179,8 @@ TEST(hostile_notes)
             bad.elf.bytes[parts[part].start + (size_t)rand() % parts[part].length] =
                 (unsigned char)(rand() % 3 ? rand() : 0xff);
         }
-        int result = find(&found, &bad, round % 2 ? "*" : "one");
+        int result = find(&bad, round % 2 ? "*" : "one");
         CHECK(!result || error.length);
-        places_free(&found.places);
     }
 }
 

@@ -2,43 +2,39 @@
 /* Functions and addresses in hand-made programs, and the messages about those that do not exist. */
 #include "unit/test.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/text.h"
-#include "base/util.h"
 #include "find/find.h"
 #include "find/user_file.h"
 #include "unit/user_image.h"
 
 static struct text error;
 
-struct found {
+/* What find() has found last. */
+static struct found {
     struct places places;
     size_t matched;
-};
+} found;
 
 /*
- * Resolves PREFIX PATH : `rest` in the file at PATH. Call places_free() after any result.
+ * Resolves PREFIX PATH : `rest` in the file at PATH.
  */
-static int find(struct found *found, const char *prefix, const char *rest)
+static int find(const char *prefix, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
     AUTO_TEXT word = {0};
     AUTO(pattern_free) struct pattern pattern;
     struct user_file file;
 
-    *found = (struct found){0};
+    places_free(&found.places);
+    found = (struct found){0};
     text_clear(&error);
     text_format(&word, "%s%s:%s", prefix, path, rest);
     CHECK_NUMBER(pattern_parse(&pattern, word.data, false, &error), 0);
     int result = user_file_open(&file, &ours, pattern.library, &error);
     if (!result) {
-        result = user_functions_find(&file, &pattern, &found->places, &found->matched, &error);
+        result = user_functions_find(&file, &pattern, &found.places, &found.matched, &error);
         user_file_close(&file);
     }
-    places_remove_doubles(&found->places);
+    places_remove_doubles(&found.places);
     return result;
 }
 
@@ -93,10 +89,9 @@ static char *expected_here(const char *expected)
 /* `expected`: the places' names, addresses relative to the start of the code, and starts. */
 static void check_found(const char *prefix, const char *rest, const char *expected)
 {
-    struct found found;
     AUTO_TEXT seen = {0};
 
-    CHECK_NUMBER(find(&found, prefix, rest), 0);
+    CHECK_NUMBER(find(prefix, rest), 0);
     if (error.length)
         printf("  %s\n", error.data);
     for (size_t i = 0; i < found.places.count; i++) {
@@ -110,18 +105,14 @@ static void check_found(const char *prefix, const char *rest, const char *expect
         CHECK_STRING(place->path, path);
     }
     CHECK_STRING(seen.data, expected_here(expected));
-    places_free(&found.places);
 }
 
 static void check_refused(const char *prefix, const char *rest, int result, const char *reason)
 {
-    struct found found;
-
-    CHECK_NUMBER(find(&found, prefix, rest), result);
+    CHECK_NUMBER(find(prefix, rest), result);
     if (!error.data || !strstr(error.data, reason))
         printf("  \"%s\" instead of \"%s\"\n", error.data ? error.data : "", reason);
     CHECK(error.data && strstr(error.data, reason) && !strchr(error.data, '\n'));
-    places_free(&found.places);
 }
 
 TEST(names)
@@ -318,7 +309,6 @@ TEST(mangled_names)
         {"main.(*T).f", 0x10}, {"main.(*AT).f", 0x20}, {"main.(*).f", 0x30}, {"a*b", 0x40}, {"a*", 0xc0},
     };
     static struct user_image image;
-    struct found found;
 
     user_image_begin(&image, true, false);
     user_image_symbol(&image, "_ZN1A1fEPc", STT_FUNC, CODE + 0x00, 0x10);
@@ -333,13 +323,12 @@ TEST(mangled_names)
     CHECK(user_image_write(&image, path, image.elf.length));
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint64_t addresses = 0;
-        int result = find(&found, "", rows[i].typed);
+        int result = find("", rows[i].typed);
         for (size_t j = 0; j < found.places.count; j++)
             addresses |= (uint64_t)1 << ((found.places.items[j].address - CODE) >> 4);
         if (addresses != rows[i].addresses || !result != !!rows[i].addresses)
             printf("  %s\n", rows[i].typed);
         CHECK_NUMBER(addresses, rows[i].addresses);
-        places_free(&found.places);
     }
 }
 

@@ -2,15 +2,10 @@
 /* Arrays, text, numbers, lines and files; and what escape_bytes does with every kind of byte. */
 #include "base/index.h"
 #include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "files.h"
 #include "test.h"

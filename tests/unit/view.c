@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Keys from terminals' byte sequences, and the part of a text that a screen shows. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/screen.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "test.h"
 
 /* The keys in these bytes; bytes that are no keys are dropped. */
