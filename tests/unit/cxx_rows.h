@@ -27,4 +27,12 @@ static inline void check_rows(const struct cxx_row *rows, size_t count)
         check_row(&rows[i], &none);
 }
 
+/* A test of rows {mangled, meaning}. */
+#define NAMES(test, ...)                                                                  \
+    TEST(test)                                                                            \
+    {                                                                                     \
+        static const struct cxx_row rows[] = {__VA_ARGS__};                               \
+        check_rows(rows, COUNT_OF(rows));                                                 \
+    }
+
 #endif

@@ -34,8 +34,7 @@ static const struct {
 
 #define TABLE 0x40
 
-static void make_sample(struct image *image, bool is_64, bool big_endian, size_t table,
-                        size_t entry_size)
+static void make_sample(struct image *image, bool is_64, bool big_endian, size_t table, size_t entry_size)
 {
     image_make(image, is_64, big_endian, table, entry_size, segments, COUNT_OF(segments), 0x2200);
 }
@@ -388,8 +387,7 @@ TEST(random_mutations)
         mutant = image;
         for (int i = rand() % 6; i >= 0; i--)
             mutant.bytes[rand() % (rand() % 2 ? 64 : 512)] = (unsigned char)(rand() % 256);
-        if (pwrite(fd, mutant.bytes, 512, 0) != 512 ||
-            (!(round & 15) && ftruncate(fd, rand() % 600)))
+        if (pwrite(fd, mutant.bytes, 512, 0) != 512 || (!(round & 15) && ftruncate(fd, rand() % 600)))
             WRONG("a file");
         int result = elf_open(&elf, fd);
         CHECK(result == 0 || result == -ENOEXEC);

@@ -22,8 +22,7 @@ struct image {
 static inline void image_put(struct image *image, size_t at, size_t size, uint64_t value)
 {
     for (size_t i = 0; i < size; i++)
-        image->bytes[at + i] =
-            (unsigned char)(value >> 8 * (image->big_endian ? size - 1 - i : i));
+        image->bytes[at + i] = (unsigned char)(value >> 8 * (image->big_endian ? size - 1 - i : i));
 }
 
 /* Offsets of the fields in the file's header. */
@@ -42,8 +41,7 @@ static inline size_t image_phnum(const struct image *image)
     return image->is_64 ? 56 : 44;
 }
 
-static inline void image_put_segment(struct image *image, size_t at,
-                                     const struct image_segment *segment)
+static inline void image_put_segment(struct image *image, size_t at, const struct image_segment *segment)
 {
     image_put(image, at, 4, segment->type);
     image_put(image, at + (image->is_64 ? 4 : 24), 4, 5); /* may be read and executed */
@@ -88,8 +86,7 @@ static inline size_t image_section_size(const struct image *image)
     return image->is_64 ? 64 : 40;
 }
 
-static inline void image_put_section(struct image *image, size_t at,
-                                     const struct image_section *section)
+static inline void image_put_section(struct image *image, size_t at, const struct image_section *section)
 {
     const size_t word = image->is_64 ? 8 : 4;
 

@@ -45,8 +45,7 @@ static void make_file(struct image *image, bool is_64, bool big_endian, bool ful
         {1, 0, TEXT_ADDRESS, 0x2000}, {6, 0, 0, 0},
     };
     static const char names[] = "\0.text\0.more\0.data\0.syms\0.strs\0.names";
-    image_make(image, is_64, big_endian, 0x40, is_64 ? 56 : 32, segments, COUNT_OF(segments),
-               LENGTH);
+    image_make(image, is_64, big_endian, 0x40, is_64 ? 56 : 32, segments, COUNT_OF(segments), LENGTH);
     const size_t symbol = image_symbol_size(image);
     size_t text = 1;
 
@@ -91,8 +90,7 @@ struct question {
 
 #define MOST_QUESTIONS 64
 
-static void ask(const struct image *image, bool full, const struct question *questions,
-                size_t count)
+static void ask(const struct image *image, bool full, const struct question *questions, size_t count)
 {
     uint64_t addresses[MOST_QUESTIONS];
     struct elf_found found[MOST_QUESTIONS] = {0};

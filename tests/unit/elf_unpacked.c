@@ -37,8 +37,7 @@ static void put_section(struct image *image, int which, const struct image_secti
     image_put_section(image, SECTION_TABLE + (size_t)which * image_section_size(image), section);
 }
 
-static void make_file(struct image *image, int kind, bool full, const struct sample *samples,
-                      size_t count)
+static void make_file(struct image *image, int kind, bool full, const struct sample *samples, size_t count)
 {
     static const struct image_segment segment = {1, 0, TEXT_ADDRESS, 0x1000};
     static const char names[] = "\0.text\0.syms\0.strs\0.gnu_debugdata\0.names";

@@ -78,13 +78,11 @@ static void check_same(const struct find *a, const struct find *b)
     for (size_t i = 0; i < a->count; i++)
         CHECK_NUMBER(a->matched[i], b->matched[i]);
     CHECK_STRING(a->unread.length ? a->unread.data : "", b->unread.length ? b->unread.data : "");
-    CHECK_STRING(a->left_out.length ? a->left_out.data : "",
-                 b->left_out.length ? b->left_out.data : "");
+    CHECK_STRING(a->left_out.length ? a->left_out.data : "", b->left_out.length ? b->left_out.data : "");
 }
 
 /* The receiver must then be as `expected`, or unchanged. */
-static int give(const char *bytes, size_t length, const struct find *expected, int *found,
-                struct text *error)
+static int give(const char *bytes, size_t length, const struct find *expected, int *found, struct text *error)
 {
     struct find find, untouched;
     char *copy = malloc(length ? length : 1); /* exactly as long, so that sanitizers see overruns */

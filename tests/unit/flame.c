@@ -20,8 +20,7 @@ static struct flame_slice slice(const char *text)
 }
 
 /* The child of this name and kind, found by linear search; 0: none. */
-static uint32_t child_of(const struct flame *flame, uint32_t parent, const char *name,
-                         enum flame_kind kind)
+static uint32_t child_of(const struct flame *flame, uint32_t parent, const char *name, enum flame_kind kind)
 {
     for (uint32_t at = flame->nodes[parent].first_child; at; at = flame->nodes[at].next) {
         const struct flame_name *of = &flame->names[flame->nodes[at].name];
@@ -139,8 +138,7 @@ TEST(sums_are_those_of_the_lines)
             snprintf(names[k], sizeof(names[k]), "f%u", stacks[i].names[k]);
             frames[k] = slice(names[k]);
         }
-        CHECK_NUMBER(flame_add(&flame, stacks[i].side, frames, stacks[i].count, stacks[i].value,
-                               NULL), 0);
+        CHECK_NUMBER(flame_add(&flame, stacks[i].side, frames, stacks[i].count, stacks[i].value, NULL), 0);
         memset(names, '?', sizeof(names)); /* names were copied */
     }
     for (size_t i = 0; i < STACKS; i++)

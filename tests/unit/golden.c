@@ -991,8 +991,7 @@ int main(int argc, char **argv)
         AUTO_TEXT path = {0}, dump = {0};
         text_format(&path, "%s/golden/%s.txt", tests ? tests : "tests", goldens[i].name);
         /* Names are compared as numbers, in the machine's own order. */
-        const bool differs =
-            __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && strstr(goldens[i].name, "-names");
+        const bool differs = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && strstr(goldens[i].name, "-names");
         bool good = write_golden(&goldens[i], &dump) && older_is_good(&goldens[i]) &&
                     (differs || (update ? write_file : compare)(path.data, &dump));
         printf("%s golden %s\n", good ? "PASS" : "FAIL", goldens[i].name);

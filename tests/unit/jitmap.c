@@ -37,8 +37,7 @@ static void check_one(const struct expectation *expected, const struct elf_found
     WRONG("the right entry");
 }
 
-static void check_map(const char *map, size_t length, const struct expectation *expected,
-                      size_t count)
+static void check_map(const char *map, size_t length, const struct expectation *expected, size_t count)
 {
     uint64_t addresses[MOST_ADDRESSES];
     struct elf_found found[MOST_ADDRESSES] = {{0}};
@@ -442,8 +441,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
 TEST(random_maps)
 {
     for (unsigned seed = 1; seed <= 1000; seed++)
-        check_random(seed * 0x9e3779b97f4a7c15, 1 + seed % 60, 1 + seed % MOST_ADDRESSES,
-                     64 << seed % 9);
+        check_random(seed * 0x9e3779b97f4a7c15, 1 + seed % 60, 1 + seed % MOST_ADDRESSES, 64 << seed % 9);
 }
 
 /* ---- Things that are not files, and files that change ---- */
@@ -525,8 +523,7 @@ TEST(shrinking_file)
         for (size_t i = 0; i < MOST_ADDRESSES; i++) {
             char name[32];
             snprintf(name, sizeof(name), "name_%llx", (unsigned long long)found[i].start);
-            CHECK(!found[i].found ||
-                  !strncmp(found[i].name.data, name, strlen(found[i].name.data)));
+            CHECK(!found[i].found || !strncmp(found[i].name.data, name, strlen(found[i].name.data)));
             CHECK(!found[i].found || addresses[i] - found[i].start < 0x100);
         }
         elf_found_free(found, MOST_ADDRESSES);

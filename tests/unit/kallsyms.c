@@ -86,8 +86,7 @@ static void check_all(int fd, const struct expectation *expected, size_t count,
 }
 
 /* The same, of a file with these bytes. */
-static void check_text(const char *bytes, size_t length, const struct expectation *expected,
-                       size_t count)
+static void check_text(const char *bytes, size_t length, const struct expectation *expected, size_t count)
 {
     AUTO_FD fd = file_of(bytes, length);
 
@@ -229,8 +228,7 @@ TEST(a_core_that_is_not_sorted)
     check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
 }
 
-static int find_alone(const char *bytes, size_t length, uint64_t address,
-                      struct kallsyms_found *found)
+static int find_alone(const char *bytes, size_t length, uint64_t address, struct kallsyms_found *found)
 {
     const struct kallsyms_search search = {.addresses = &address, .count = 1};
     AUTO_FD fd = file_of(bytes, length);
@@ -447,8 +445,7 @@ static void write_model(const struct model *model, struct text *text)
     text_clear(text);
     for (size_t i = 0; i < model->count; i++) {
         const struct line *line = &model->lines[i];
-        text_format(text, "%016llx %c %s", (unsigned long long)line->address, line->type,
-                    line->name);
+        text_format(text, "%016llx %c %s", (unsigned long long)line->address, line->type, line->name);
         text_format(text, line->module[0] ? "\t[%s]\n" : "%s\n", line->module);
     }
 }

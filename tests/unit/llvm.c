@@ -236,8 +236,7 @@ static const char *find_slot(const struct text *listing, size_t slot)
 static void compare_texts(const struct form *form, const char *line, struct text *unknown)
 {
     int class = BPF_CLASS(form->insn->code.code);
-    bool any_width = class == BPF_LDX || (class == BPF_STX &&
-                                          BPF_MODE(form->insn->code.code) == BPF_MEM);
+    bool any_width = class == BPF_LDX || (class == BPF_STX && BPF_MODE(form->insn->code.code) == BPF_MEM);
     AUTO_TEXT theirs = {0}, ours = {0};
 
     normalize(&theirs, line, any_width);

@@ -35,8 +35,7 @@ TEST(rows_are_whole)
         CHECK_ROW(row->elf);
         CHECK_ROW(row->bits == 32 || row->bits == 64);
         CHECK_ROW(row->instruction == 1 || row->instruction == 2 || row->instruction == 4);
-        CHECK_ROW(row->least_page >= 12 && row->least_page <= row->greatest_page &&
-                  row->greatest_page <= 16);
+        CHECK_ROW(row->least_page >= 12 && row->least_page <= row->greatest_page && row->greatest_page <= 16);
         CHECK_ROW(memchr(row->call_prefix, '\0', sizeof(row->call_prefix)));
         CHECK_ROW(!row->marks.thumb || (row->marks.code && row->marks.data));
         CHECK_ROW((!row->plt_entry && !row->plt_pair.load) == !row->irelative);

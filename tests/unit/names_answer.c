@@ -39,8 +39,7 @@ static void end(struct side *side)
     mappings_free(&side->mappings);
 }
 
-static void add_mapping(struct side *side, const char *path, uint64_t start, uint64_t limit,
-                        bool grows)
+static void add_mapping(struct side *side, const char *path, uint64_t start, uint64_t limit, bool grows)
 {
     struct symbol_mapping *added;
 

@@ -584,8 +584,7 @@ static bool rows_clash(const struct option *one, const struct option *other)
 }
 
 /* Does this additional letter stand for an option of the table? */
-static bool stands_for_one(const struct option *letter, const struct option *const *rows,
-                           size_t count)
+static bool stands_for_one(const struct option *letter, const struct option *const *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rows[i]->parse != option_mark && rows[i]->name && rows[i]->help &&
@@ -627,8 +626,7 @@ static void check_tables(const char *name, const struct option *const *all)
                        rows[i]->letter ? rows[i]->letter : ' ', rows[i]->name);
             CHECK(!clash);
         }
-        CHECK(rows[i]->parse != option_mark || !rows[i]->name ||
-              stands_for_one(rows[i], rows, count));
+        CHECK(rows[i]->parse != option_mark || !rows[i]->name || stands_for_one(rows[i], rows, count));
     }
 }
 

@@ -15,8 +15,7 @@ static void write_and_read(const struct scene *scene, const struct report_option
     char *written = NULL;
     FILE *out = open_memstream(&written, &length);
 
-    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, options, &six_oclock, &summary),
-                 0);
+    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, options, &six_oclock, &summary), 0);
     fclose(out);
     read_profile(profile, written, length);
     CHECK(profile->counts[6] && !profile->items[6][0].body.left); /* the first string is "" */
@@ -171,8 +170,7 @@ TEST(wakers)
 {
     AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
-    struct tally_entry *entry =
-        add_entry(&scene, 9000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
+    struct tally_entry *entry = add_entry(&scene, 9000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
 
     add_waker(&scene, entry, 20, "yes", FRAMES(n.wake_up), FRAMES(n.send, n.loop));
     add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
@@ -248,8 +246,7 @@ TEST(places)
         CHECK_NUMBER(function->numbers[3], 0);
         text_clear(&name);
         show_string(&name, &profile, function->numbers[4]);
-        CHECK(!name.length || !strcmp(name.data, "/bin/burn") ||
-              !strcmp(name.data, "/lib/libc;.so"));
+        CHECK(!name.length || !strcmp(name.data, "/bin/burn") || !strcmp(name.data, "/lib/libc;.so"));
     }
     free_profile(&profile);
 }

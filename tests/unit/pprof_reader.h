@@ -80,8 +80,7 @@ static inline uint64_t take_varint(struct bytes *from)
 }
 
 /* The next field; false at the end. A number is in `value`, anything else in `inside`. */
-static inline bool take_field(struct bytes *from, unsigned *field, uint64_t *value,
-                              struct bytes *inside)
+static inline bool take_field(struct bytes *from, unsigned *field, uint64_t *value, struct bytes *inside)
 {
     if (!from->left)
         return false;
@@ -159,13 +158,11 @@ static inline void show_string(struct text *to, const struct read_profile *profi
     if (number >= profile->counts[6])
         WRONG("a string that is not in the table");
     else
-        text_append(to, (const char *)profile->items[6][number].body.at,
-                    profile->items[6][number].body.left);
+        text_append(to, (const char *)profile->items[6][number].body.at, profile->items[6][number].body.left);
 }
 
 /* The item of a kind with this id, its first field. */
-static inline const struct read_item *with_id(const struct read_profile *profile, unsigned kind,
-                                              uint64_t id)
+static inline const struct read_item *with_id(const struct read_profile *profile, unsigned kind, uint64_t id)
 {
     const struct read_item *found = NULL;
 
@@ -179,8 +176,7 @@ static inline const struct read_item *with_id(const struct read_profile *profile
 }
 
 /* "main", or with its file: "main@burn+0x1234" */
-static inline void show_location(struct text *to, const struct read_profile *profile, uint64_t id,
-                                 bool places)
+static inline void show_location(struct text *to, const struct read_profile *profile, uint64_t id, bool places)
 {
     const struct read_item *location = with_id(profile, 4, id), *function, *mapping;
     struct bytes body, inside;
@@ -201,8 +197,7 @@ static inline void show_location(struct text *to, const struct read_profile *pro
     mapping = location->numbers[2] ? with_id(profile, 3, location->numbers[2]) : NULL;
     if (!mapping || !places)
         return;
-    CHECK(location->numbers[3] >= mapping->numbers[2] &&
-          location->numbers[3] < mapping->numbers[3]);
+    CHECK(location->numbers[3] >= mapping->numbers[2] && location->numbers[3] < mapping->numbers[3]);
     text_add(to, "@");
     show_string(to, profile, mapping->numbers[5]);
     text_format(to, "+0x%llx", (unsigned long long)(location->numbers[3] - mapping->numbers[2] +

@@ -56,8 +56,7 @@ static void check_place(const struct process_place *place, const char *file, uin
 }
 
 /* As /proc shows it now, without earlier records. */
-static int find(uint32_t pid, const uint64_t *addresses, size_t count,
-                struct process_place *places)
+static int find(uint32_t pid, const uint64_t *addresses, size_t count, struct process_place *places)
 {
     static const struct processes_options silent = {.silent = true};
 
@@ -67,8 +66,7 @@ static int find(uint32_t pid, const uint64_t *addresses, size_t count,
     int result = processes_find(processes, pid, 0, 0, addresses, count, places);
     for (size_t i = 0; i < count && !result; i++)
         if (places[i].kind == MAPPED_FILE)
-            CHECK_NUMBER(mapped_file_address(places[i].file, places[i].address,
-                                             &places[i].address), 0);
+            CHECK_NUMBER(mapped_file_address(places[i].file, places[i].address, &places[i].address), 0);
     return result;
 }
 
@@ -234,8 +232,7 @@ static void maps_that_change(void)
         for (;;) {
             void *pieces[64];
             for (int i = 0; i < 64; i++)
-                pieces[i] = mmap(NULL, PAGE, i & 1 ? PROT_READ : PROT_NONE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                pieces[i] = mmap(NULL, PAGE, i & 1 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             for (int i = 0; i < 64; i++)
                 munmap(pieces[i], PAGE);
         }

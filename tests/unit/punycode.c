@@ -25,8 +25,7 @@ TEST(samples_of_the_rfc)
                   0x643, 0x644, 0x645, 0x648, 0x634, 0x639, 0x631, 0x628, 0x64a, 0x61f);
     CHECK_DECODED("ihqwcrb4cv8a8dqg056pqjye", '-', 0x4ed6, 0x4eec, 0x4e3a, 0x4ec0, 0x4e48, 0x4e0d,
                   0x8bf4, 0x4e2d, 0x6587);
-    CHECK_DECODED("3B-ww4c5e180e575a65lsy2b", '-', '3', 0x5e74, 'B', 0x7d44, 0x91d1, 0x516b,
-                  0x5148, 0x751f);
+    CHECK_DECODED("3B-ww4c5e180e575a65lsy2b", '-', '3', 0x5e74, 'B', 0x7d44, 0x91d1, 0x516b, 0x5148, 0x751f);
     CHECK_DECODED("MajiKoi5-783gue6qz075azm5e", '-', 'M', 'a', 'j', 'i', 0x3067, 'K', 'o', 'i',
                   0x3059, 0x308b, '5', 0x79d2, 0x524d);
     CHECK_DECODED("-> $1.00 <--", '-', '-', '>', ' ', '$', '1', '.', '0', '0', ' ', '<', '-');

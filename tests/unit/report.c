@@ -171,12 +171,10 @@ TEST(lost_stacks)
            "\n"
            "  [stack storage full]\n  main\n    tar (7)\n    1\n\n"
            "  [stack storage full]\n    tar (7)\n    2\n\n", TEXT, BOTH);
-    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
-           BOTH);
+    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED, BOTH);
     /* Equal ones are one block, as with other stacks. */
     add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
-    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
-           BOTH);
+    EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED, BOTH);
 }
 
 TEST(names_that_are_not_known)
@@ -229,8 +227,7 @@ TEST(bytes_in_names)
            "    a;b\\x0a\\x80 (7)\n"
            "    1\n"
            "\n", TEXT, BOTH);
-    EXPECT(&scene, "a:b\\x0a\\x80;[a:b\\x09];gr\xc3\xb6\xc3\x9f" "e;op:\\x1b[2J\\x0a\\xff 1\n",
-           FOLDED, BOTH);
+    EXPECT(&scene, "a:b\\x0a\\x80;[a:b\\x09];gr\xc3\xb6\xc3\x9f" "e;op:\\x1b[2J\\x0a\\xff 1\n", FOLDED, BOTH);
     free_scene(&scene);
 
     scene = (struct scene){0};
@@ -471,8 +468,7 @@ TEST(writing_fails)
     FILE *full = fopen("/dev/full", "w");
     const struct report_options options = {TEXT, BOTH};
     struct report_summary summary;
-    CHECK_NUMBER(report_write(full, &scene.tally, &scene.symbols, &options, &six_oclock, &summary),
-                 -ENOSPC);
+    CHECK_NUMBER(report_write(full, &scene.tally, &scene.symbols, &options, &six_oclock, &summary), -ENOSPC);
     fclose(full);
 }
 

@@ -99,8 +99,7 @@ TEST(unknown_endings_are_named)
     text_clear(&error);
     config = (struct report_files_options){.paths = NO_PATHS, .format = "html"};
     CHECK_NUMBER(report_files_choose(&files, &config, &error), -EINVAL);
-    CHECK(strstr(error.data, "\"html\"") && strstr(error.data, "speedscope") &&
-          strstr(error.data, "folded"));
+    CHECK(strstr(error.data, "\"html\"") && strstr(error.data, "speedscope") && strstr(error.data, "folded"));
 }
 
 TEST(with_an_interval)

@@ -109,8 +109,7 @@ TEST(units)
            "    __schedule\n    -                a (1)\n        1\n\n"
            "    __schedule\n    -                c (1)\n        1\n\n"
            "    __schedule\n    -                d (1)\n        2\n\n", WAITS, BOTH);
-    EXPECT(&scene, "b;__schedule 0\na;__schedule 1\nc;__schedule 1\nd;__schedule 2\n", WAITS,
-           AS_FOLDED, BOTH);
+    EXPECT(&scene, "b;__schedule 0\na;__schedule 1\nc;__schedule 1\nd;__schedule 2\n", WAITS, AS_FOLDED, BOTH);
     struct report_options options = {WAITS, AS_FOLDED, BOTH, .top = 2};
     expect_all(&scene, options, "c;__schedule 1\nd;__schedule 2\n", &summary);
     CHECK_NUMBER(summary.blocks, 2);
@@ -217,8 +216,7 @@ TEST(nobody_woke_it)
 
     add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
     /* A waker may be named "[no waker]": its block is not that of waits without one. */
-    struct tally_entry *named = add_entry(&scene, 6000, 7, "cat", FRAMES(n.schedule),
-                                          FRAMES(n.main_));
+    struct tally_entry *named = add_entry(&scene, 6000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
     add_waker(&scene, named, 8, "[no waker]", NO_FRAMES, NO_FRAMES);
     EXPECT(&scene,
            "\n"
@@ -258,8 +256,7 @@ TEST(one_side_empty)
 {
     AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
-    struct tally_entry *entry = add_entry(&scene, 1000, 2, "kthread", FRAMES(n.schedule),
-                                          NO_FRAMES);
+    struct tally_entry *entry = add_entry(&scene, 1000, 2, "kthread", FRAMES(n.schedule), NO_FRAMES);
 
     add_waker(&scene, entry, 9, "yes", NO_FRAMES, FRAMES(n.loop));
     EXPECT(&scene, "\n    __schedule\n    -                kthread (2)\n        1\n\n", WAITS, BOTH,

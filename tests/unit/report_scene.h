@@ -17,8 +17,7 @@ static inline uint32_t add_symbol(struct scene *scene, bool kernel, uint64_t add
 {
     struct symbols *symbols = &scene->symbols;
 
-    if (array_reserve(&symbols->items, &scene->item_room, symbols->count + 1,
-                      sizeof(*symbols->items)))
+    if (array_reserve(&symbols->items, &scene->item_room, symbols->count + 1, sizeof(*symbols->items)))
         abort();
     struct symbol *symbol = &symbols->items[symbols->count];
     *symbol = (struct symbol){.kernel = kernel, .address = address, .offset = offset};

@@ -114,8 +114,7 @@ TEST(threads_and_processes)
            "    __schedule\n    -                cat (7/100)\n        1\n\n"
            "    __schedule\n    -                cat (7/101)\n        2\n\n", WAITS, BOTH,
            .by = GROUP_BY_THREAD);
-    EXPECT(&scene, "\n    __schedule\n    -                cat (7)\n        3000\n\n", SAMPLES,
-           BOTH);
+    EXPECT(&scene, "\n    __schedule\n    -                cat (7)\n        3000\n\n", SAMPLES, BOTH);
     EXPECT(&scene, "cat;__schedule 3\n", WAITS, AS_FOLDED, BOTH);
 }
 
@@ -158,8 +157,7 @@ static struct scene many_of_a_name(void)
     struct names n = add_names(&scene);
 
     for (uint32_t i = 0; i < 5; i++) {
-        struct tally_entry *entry = add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule),
-                                              NO_FRAMES);
+        struct tally_entry *entry = add_entry(&scene, 1000, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
         entry->task.tid = 30 + (i + 1) / 2;
         if (i == 3)
             entry->task.pid = 8;

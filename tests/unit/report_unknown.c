@@ -90,8 +90,7 @@ static char *written(const struct scene *scene, struct report_options options, s
     char *bytes = NULL;
     FILE *out = open_memstream(&bytes, length);
 
-    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock, &summary),
-                 0);
+    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock, &summary), 0);
     fclose(out);
     return bytes;
 }

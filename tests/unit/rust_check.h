@@ -23,8 +23,7 @@ static inline int rust_check(const char *mangled, size_t length, struct demangle
     return result;
 }
 
-static inline void rust_check_name(int line, const char *mangled, const char *expected,
-                                   int result)
+static inline void rust_check_name(int line, const char *mangled, const char *expected, int result)
 {
     if (expected ? !result && !strcmp(rust_name.data, expected) : result == -EINVAL)
         return;

@@ -28,8 +28,7 @@ static struct file write_file(const struct scene *scene, struct report_options o
     size_t length;
     FILE *out = open_memstream(&file.text, &length);
 
-    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock, &summary),
-                 0);
+    CHECK_NUMBER(report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock, &summary), 0);
     fclose(out);
     CHECK_NUMBER(strlen(file.text), length);
     CHECK(json_parse(file.text, &file.json));
@@ -49,8 +48,7 @@ static void free_file(struct file *file)
 }
 
 /* A sample as `name(file);name WEIGHT`. */
-static void add_sample(struct text *text, const struct file *file, const struct json *sample,
-                       uint64_t weight)
+static void add_sample(struct text *text, const struct file *file, const struct json *sample, uint64_t weight)
 {
     CHECK_NUMBER(sample->kind, JSON_ARRAY);
     for (size_t i = 0; i < sample->count; i++) {
@@ -231,8 +229,7 @@ TEST(great_numbers)
     /* JavaScript has no number between these. */
     add_entry(&scene, 9007199254740993, 1, "x", NO_FRAMES, FRAMES(f))->events = 1;
     struct file file = write_file(&scene, options);
-    expect(&file, 1, "blocked (nanoseconds)", "nanoseconds", "x;f(x) 9007199254740993\n",
-           9007199254740993);
+    expect(&file, 1, "blocked (nanoseconds)", "nanoseconds", "x;f(x) 9007199254740993\n", 9007199254740993);
     free_file(&file);
     /* A sum that overflows is the largest number, and not a small one. */
     add_entry(&scene, UINT64_MAX, 2, "y", NO_FRAMES, FRAMES(f))->events = 1ull << 62;

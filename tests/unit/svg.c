@@ -155,8 +155,7 @@ TEST(script_and_style_are_small)
     /* Nothing is fetched from anywhere: the URLs are XML namespaces. */
     const char *at = file.text;
     while ((at = strstr(at, "//"))) {
-        CHECK(!strncmp(at, "//www.w3.org/2000/svg\"", 22) ||
-              !strncmp(at, "//www.w3.org/1999/xhtml\"", 24));
+        CHECK(!strncmp(at, "//www.w3.org/2000/svg\"", 22) || !strncmp(at, "//www.w3.org/1999/xhtml\"", 24));
         at += 2;
     }
     CHECK(!strstr(file.text, "url(") && !strstr(file.text, "@import"));

@@ -71,8 +71,7 @@ static inline const char *wrong_characters(const char *text, size_t length)
                 return "no UTF-8";
             code = code << 6 | (*byte & 0x3f);
         }
-        if ((code >= 0xd800 && code < 0xe000) || code == 0xfffe || code == 0xffff ||
-            code > 0x10ffff)
+        if ((code >= 0xd800 && code < 0xe000) || code == 0xfffe || code == 0xffff || code > 0x10ffff)
             return "no character";
     }
     return NULL;
@@ -178,8 +177,7 @@ struct seen {
     char title[256], label[256]; /* as XML; "" without */
 };
 
-static inline void copy_between(char *to, size_t room, const char *line, const char *from,
-                                const char *until)
+static inline void copy_between(char *to, size_t room, const char *line, const char *from, const char *until)
 {
     const char *start = strstr(line, from), *end = start ? strstr(start, until) : NULL;
 

@@ -158,8 +158,7 @@ static uint64_t in_file(uint64_t address)
  * Release builds are stripped, so frames have only the file's name: with the address, or with the
  * function's start, if the file has tables that give it.
  */
-static void check_own(const struct symbol *symbol, uint64_t address, const char *function,
-                      uint64_t offset)
+static void check_own(const struct symbol *symbol, uint64_t address, const char *function, uint64_t offset)
 {
 #ifdef __SANITIZE_ADDRESS__
     check_symbol(symbol, address, function, "symbolize", offset);

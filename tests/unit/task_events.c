@@ -250,14 +250,12 @@ static void take(void *context, const struct task_event *event)
     heard->lost += event->kind == TASK_LOST ? event->lost : 0;
     if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent)
         heard->forks += event->pid != event->parent;
-    if (event->kind == TASK_FORK && event->pid == event->parent &&
-        event->pid == (uint32_t)heard->parent)
+    if (event->kind == TASK_FORK && event->pid == event->parent && event->pid == (uint32_t)heard->parent)
         heard->threads++;
     heard->own_maps += event->kind == TASK_MAP && event->pid == (uint32_t)heard->parent;
     if (event->pid >= COUNT_OF(ours))
         return;
-    if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent &&
-        event->pid != event->parent)
+    if (event->kind == TASK_FORK && event->parent == (uint32_t)heard->parent && event->pid != event->parent)
         ours[event->pid] = true;
     if (!ours[event->pid])
         return;

@@ -86,8 +86,7 @@ static int look(const char *kind, const char *rest, struct text *seen)
         result = thumb_remove(&file, &pattern, &places, 0, &left_out, &error);
     places_remove_doubles(&places);
     for (size_t i = 0; i < places.count; i++)
-        text_format(seen, "%s%llx", i ? " " : "",
-                    (unsigned long long)(places.items[i].address - CODE));
+        text_format(seen, "%s%llx", i ? " " : "", (unsigned long long)(places.items[i].address - CODE));
     return result;
 }
 

@@ -200,8 +200,7 @@ static bool are_numbers_ours(void)
     const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child};
     struct tracee_call call = {.number = -1};
 
-    for (int i = 0; i < MOST_TRIES && call.number != CALL_NANOSLEEP &&
-         call.number != SYS_nanosleep; i++) {
+    for (int i = 0; i < MOST_TRIES && call.number != CALL_NANOSLEEP && call.number != SYS_nanosleep; i++) {
         poll(NULL, 0, 1);
         (void)tracee_call(&tracee, &call);
     }

@@ -316,8 +316,7 @@ TRACKED(one_pid_with_three_programs)
     check_answer(&given[1], "two");
     check_answer(&given[2], "three");
     /* Before its first exec it was this program. */
-    struct process_place place =
-        place_at(given[0].pid, 0, (uintptr_t)&one_pid_with_three_programs_once);
+    struct process_place place = place_at(given[0].pid, 0, (uintptr_t)&one_pid_with_three_programs_once);
     CHECK_STRING(place.label, "tracked");
     close_tracker();
 }
@@ -540,8 +539,7 @@ static void map_code(void)
 {
     const struct answer answer = answer_now();
 
-    mmap((void *)0x70000000, PAGE, PROT_READ | PROT_EXEC,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    mmap((void *)0x70000000, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     (void)!write(answers[1], &answer, sizeof(answer));
     wait_to_be_seen(holds_back[0]);
 }

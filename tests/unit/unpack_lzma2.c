@@ -155,8 +155,7 @@ TEST(dictionaries)
             block.dictionary = dictionary; /* 4, 6 and 8 KB */
             xz_make(&image, &block);
             bool is_near = known[i].distance <= (dictionary ? 6144 : 4096);
-            CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, 5002, &text),
-                         is_near ? 0 : -EBADMSG);
+            CHECK_NUMBER(unpack(unpack_xz, image.bytes, image.size, 5002, &text), is_near ? 0 : -EBADMSG);
             CHECK(!is_near || (text.length == 5002 && !memcmp(text.data, raw + 3, 5000) &&
                                !memcmp(text.data + 5000, raw + 5003 - known[i].distance, 2)));
         }

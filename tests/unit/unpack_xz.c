@@ -126,8 +126,7 @@ TEST(behind_other_text)
     CHECK(!strncmp(text.data, "before ", 7));
     CHECK_STRING(text.data + 7, words);
     text_clear(&text);
-    CHECK_NUMBER(unpack(unpack_xz, with_crc64, sizeof(with_crc64), strlen(words) - 1, &text),
-                 -EFBIG);
+    CHECK_NUMBER(unpack(unpack_xz, with_crc64, sizeof(with_crc64), strlen(words) - 1, &text), -EFBIG);
     text_clear(&text);
     CHECK_NUMBER(unpack(unpack_xz, of_blocks, sizeof(of_blocks), strlen(words) - 1, &text), -EFBIG);
     text_clear(&text);

@@ -69,8 +69,7 @@ TEST(behind_other_text)
         CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, strlen(words), &text), 0);
         CHECK(!strncmp(text.data, "before ", 7));
         CHECK_STRING(text.data + 7, words);
-        CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, strlen(words) - 1, &text),
-                     -EFBIG);
+        CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, strlen(words) - 1, &text), -EFBIG);
         CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, 0, &text), -EFBIG);
         CHECK_NUMBER(unpack(unpack_zlib, sample->bytes, sample->size, SIZE_MAX, &text), 0);
     }

@@ -58,8 +58,7 @@ static inline void user_image_begin(struct user_image *image, bool is_64, bool b
 }
 
 /* Puts a number into a part of the image that has no offset yet. */
-static inline void user_image_number(struct user_image *image, unsigned char *at, size_t size,
-                                     uint64_t value)
+static inline void user_image_number(struct user_image *image, unsigned char *at, size_t size, uint64_t value)
 {
     struct image one = {.big_endian = image->elf.big_endian};
 
@@ -138,8 +137,7 @@ static inline void user_image_finish(struct user_image *image)
                        0x1800, image->symbol_length);
     user_image_section(image, IMAGE_STRINGS, 15, SHT_STRTAB, 0, 0x2400, image->string_length);
     user_image_section(image, IMAGE_NOTES, 23, SHT_NOTE, 0, 0x2800, image->note_length);
-    user_image_section(image, IMAGE_BASE, image->has_no_base ? 1 : 37, SHT_PROGBITS, image->base,
-                       0x1400, 1);
+    user_image_section(image, IMAGE_BASE, image->has_no_base ? 1 : 37, SHT_PROGBITS, image->base, 0x1400, 1);
     user_image_section(image, IMAGE_NAMES, 51, SHT_STRTAB, 0, 0x3780, sizeof(names));
     image_put(elf, elf->is_64 ? 40 : 32, elf->is_64 ? 8 : 4, 0x3800);
     image_put(elf, elf->is_64 ? 58 : 46, 2, elf->is_64 ? 64 : 40);
@@ -148,8 +146,7 @@ static inline void user_image_finish(struct user_image *image)
 }
 
 /* Writes a file of `length` bytes at that path; a new one, since overwriting waits for the disk. */
-static inline bool user_image_write(const struct user_image *image, const char *to,
-                                    size_t length)
+static inline bool user_image_write(const struct user_image *image, const char *to, size_t length)
 {
     unlink(to);
     int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);

@@ -114,8 +114,7 @@ TEST(numbers)
         uint64_t number = 4242;
         int result = parse_number(cases[i].string, cases[i].least, cases[i].greatest, &number);
         if (result != cases[i].result || number != (result ? 4242 : cases[i].number)) {
-            printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
-                   (unsigned long long)number);
+            printf("  \"%s\" gives %d, %llu\n", cases[i].string, result, (unsigned long long)number);
             WRONG("a number");
         }
     }
@@ -181,8 +180,7 @@ TEST(seconds)
         uint64_t nanoseconds = 0;
         int result = parse_time(cases[i].string, 1000000000, &nanoseconds);
         if (result != cases[i].result || (!result && nanoseconds != cases[i].nanoseconds)) {
-            printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
-                   (unsigned long long)nanoseconds);
+            printf("  \"%s\" gives %d, %llu\n", cases[i].string, result, (unsigned long long)nanoseconds);
             WRONG("seconds");
         }
     }
