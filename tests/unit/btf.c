@@ -10,7 +10,7 @@
 
 #include "base/reading.h"
 #include "machine/machine.h"
-#include "unit/test.h"
+#include "unit/files.h"
 
 /* The same as in tests/fuzz/seeds.sh; both are for 64-bit machines with the same alignment. */
 struct list {
@@ -38,10 +38,8 @@ enum { HEADER_BYTES = 24, AT_TYPES_SIZE = 12 };
 
 static int read_bytes(struct btf *btf, const void *bytes, size_t size)
 {
-    AUTO_FD fd = memfd_create("btf", MFD_CLOEXEC);
+    AUTO_FD fd = file_of(bytes, size);
 
-    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
-        WRONG("a file");
     return btf_read(btf, fd);
 }
 

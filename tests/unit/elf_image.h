@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "elf/elf.h"
-#include "unit/test.h"
+#include "unit/files.h"
 
 struct image_segment {
     uint32_t type; /* 1: loaded */
@@ -158,13 +158,7 @@ static inline void image_make(struct image *image, bool is_64, bool big_endian, 
 /* An open file of the image's first `length` bytes; the caller closes it. */
 static inline int image_file(const struct image *image, size_t length)
 {
-    int fd = memfd_create("image", MFD_CLOEXEC);
-
-    if (fd >= 0 && pwrite(fd, image->bytes, length, 0) != (ssize_t)length) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    return file_of(image->bytes, length);
 }
 
 /* An image that is opened, and closed where the scope of its variable ends. */

@@ -384,13 +384,6 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static int compare_addresses(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 struct plain_entry {
     uint64_t start, size;
 };
@@ -427,7 +420,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
     }
     for (size_t i = 0; i < count; i++)
         addresses[i] = base + next_random(&seed) % range;
-    qsort(addresses, count, sizeof(*addresses), compare_addresses);
+    qsort(addresses, count, sizeof(*addresses), compare_by_number);
     for (size_t i = 0; i < count; i++)
         if (!i || addresses[i] != addresses[i - 1])
             addresses[distinct++] = addresses[i];

@@ -412,13 +412,6 @@ static void make_model(struct model *model)
         model->preferred[model->preferred_count++].name = model->lines[below(model->count)].name;
 }
 
-static int compare_addresses(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 /* Addresses at and near symbols, and anywhere, sorted, each once. */
 static size_t choose_addresses(const struct model *model, uint64_t *addresses, size_t count)
 {
@@ -433,7 +426,7 @@ static size_t choose_addresses(const struct model *model, uint64_t *addresses, s
         addresses[i] += below(3) ? below(0x300) : below(4) ? 0 : 0x80000 * below(9);
         addresses[i] -= below(4) == 0 && addresses[i];
     }
-    qsort(addresses, count, sizeof(*addresses), compare_addresses);
+    qsort(addresses, count, sizeof(*addresses), compare_by_number);
     for (size_t i = 0; i < count; i++)
         if (!kept || addresses[kept - 1] != addresses[i])
             addresses[kept++] = addresses[i];

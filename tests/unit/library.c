@@ -241,22 +241,12 @@ TEST(processor_levels)
 
 /* ---- roots */
 
-static const char *in_scratch(const char *path)
-{
-    static char whole[4][PATH_MAX];
-    static unsigned turn;
-
-    turn = (turn + 1) % 4;
-    snprintf(whole[turn], sizeof(whole[turn]), "%s%s", own_directory, path);
-    return whole[turn];
-}
-
 /* Writes a file, and creates the directories on its path. */
 static void write_file(const char *path, const void *bytes, size_t length, mode_t mode)
 {
     char whole[PATH_MAX];
 
-    snprintf(whole, sizeof(whole), "%s", in_scratch(path));
+    snprintf(whole, sizeof(whole), "%s%s", own_directory, path);
     for (char *slash = strchr(whole + strlen(own_directory) + 1, '/'); slash;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -306,14 +296,14 @@ TEST(links_stay_in_the_root)
     char longest[PATH_MAX + 10];
 
     write_file("/usr/lib/real.so.1", "x", 1, 0644);
-    CHECK(!symlink("usr/lib", in_scratch("/lib")));
-    CHECK(!symlink("/opt/x", in_scratch("/usr/lib/away.so")));
+    CHECK(!symlink("usr/lib", path_in(own_directory, "lib")));
+    CHECK(!symlink("/opt/x", path_in(own_directory, "usr/lib/away.so")));
     write_file("/opt/x", "y", 1, 0644);
-    CHECK(!symlink("../../../../../../../../../../etc/passwd", in_scratch("/usr/lib/up.so")));
-    CHECK(!symlink("loop2", in_scratch("/loop1")));
-    CHECK(!symlink("/loop1", in_scratch("/loop2")));
-    CHECK(!symlink(".", in_scratch("/dot")));
-    CHECK(!symlink("/../lib/./real.so.1", in_scratch("/dots")));
+    CHECK(!symlink("../../../../../../../../../../etc/passwd", path_in(own_directory, "usr/lib/up.so")));
+    CHECK(!symlink("loop2", path_in(own_directory, "loop1")));
+    CHECK(!symlink("/loop1", path_in(own_directory, "loop2")));
+    CHECK(!symlink(".", path_in(own_directory, "dot")));
+    CHECK(!symlink("/../lib/./real.so.1", path_in(own_directory, "dots")));
     check_resolved("/lib/real.so.1", "/usr/lib/real.so.1");
     check_resolved("//lib/.././lib//real.so.1", "/usr/lib/real.so.1");
     check_resolved("/usr/lib/away.so", "/opt/x");
@@ -337,7 +327,7 @@ TEST(only_regular_files)
     AUTO_TEXT resolved = {0};
 
     CHECK_NUMBER(policy_open(own_directory, "/usr", &resolved), -EISDIR);
-    CHECK(!mkfifo(in_scratch("/fifo"), 0600));
+    CHECK(!mkfifo(path_in(own_directory, "fifo"), 0600));
     CHECK_NUMBER(policy_open(own_directory, "/fifo", &resolved), -EINVAL); /* and does not block */
     CHECK_NUMBER(policy_open("", "/dev/null", NULL), -EINVAL);
     CHECK_NUMBER(policy_open(own_directory, "/missing", &resolved), -ENOENT);
@@ -365,7 +355,7 @@ static void check_found(const char *typed, const char *expected)
         return;
     }
     CHECK_STRING(library.path.data, expected);
-    CHECK_STRING(library.file.data, in_scratch(expected));
+    CHECK_STRING(library.file.data, path_in(own_directory, expected + 1));
     CHECK(fcntl(library.fd, F_GETFD) >= 0);
     library_close(&library);
 }
@@ -402,7 +392,7 @@ TEST(order_of_search)
     write_elf("/usr/lib/libtwo.so.1", 2, ours);
     write_elf("/usr/lib/libtwo.so.20.py", 2, ours);
     write_elf("/usr/lib/libtwo.so.2.dpkg-new", 2, ours);
-    CHECK(!symlink("libtwo.so.1", in_scratch("/usr/lib/libtwo.so.2")));
+    CHECK(!symlink("libtwo.so.1", path_in(own_directory, "usr/lib/libtwo.so.2")));
     write_file("/usr/lib/libscript.so", "INPUT(-lone)\n", 13, 0644);
     check_found("two", "/usr/lib/libtwo.so.1");
     check_found("script", NULL);
@@ -473,7 +463,7 @@ TEST(of_a_process)
 TEST(deleted_while_mapped)
 {
     struct library_where where = {.root = "", .pid = (uint32_t)getpid()};
-    const char *path = in_scratch("/srv/libmapped.so.1");
+    const char *path = path_in(own_directory, "srv/libmapped.so.1");
     struct library library;
     struct stat old, found;
 

@@ -7,7 +7,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#include "test.h"
+#include "files.h"
 
 struct seen {
     struct maps_entry last;
@@ -28,10 +28,8 @@ static int take(void *context, const struct maps_entry *entry)
 
 static int read_text(const char *maps, size_t length, struct seen *seen)
 {
-    AUTO_FD fd = memfd_create("maps", MFD_CLOEXEC);
+    AUTO_FD fd = file_of(maps, length);
 
-    if (fd < 0 || write(fd, maps, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
-        WRONG("a file");
     return maps_each(fd, take, seen);
 }
 

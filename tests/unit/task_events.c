@@ -343,13 +343,6 @@ TEST(what_is_left_for_later)
 #define WAITS 25
 #define BUSY 30 /* with more records per wait, the kernel itself may wake us */
 
-static int compare_waits(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 /*
  * How long it takes after a read until the descriptor is readable, sorted; *records: the average
  * number of records in such a wait.
@@ -366,7 +359,7 @@ static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *rec
         CHECK_NUMBER(poll(&readable, 1, 10000), 1);
         waits[i] = now_ns() - began;
     }
-    qsort(waits, WAITS, sizeof(*waits), compare_waits);
+    qsort(waits, WAITS, sizeof(*waits), compare_by_number);
     *records = (heard->seen - seen) / WAITS;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/reading.h"
-#include "test.h"
+#include "files.h"
 
 #define CORPUS "tests/fuzz/corpus/"
 
@@ -132,15 +132,6 @@ static int find_probes(int fd, struct finds *finds)
     return result;
 }
 
-static int file_of(const struct text *bytes)
-{
-    int fd = memfd_create("input", MFD_CLOEXEC);
-
-    if (fd < 0 || pwrite(fd, bytes->data, bytes->length, 0) != (ssize_t)bytes->length)
-        WRONG("a file");
-    return fd;
-}
-
 static void truncate_notes(const char *path)
 {
     AUTO_TEXT bytes = {0};
@@ -148,7 +139,7 @@ static void truncate_notes(const char *path)
     size_t fewer = 0;
 
     read_whole(path, &bytes);
-    AUTO_FD fd = file_of(&bytes);
+    AUTO_FD fd = file_of(bytes.data, bytes.length);
     CHECK_NUMBER(find_probes(fd, &all), 0);
     CHECK_NUMBER(all.count, 2);
     CHECK(all.count && strstr(all.lines.data, "input:provider:probe ") &&
@@ -209,7 +200,7 @@ TEST(shrinking_notes)
     pthread_t thread;
 
     read_whole(CORPUS "usdt/sdt64", &bytes);
-    struct shrinking shrinking = {.fd = file_of(&bytes), .bytes = &bytes};
+    struct shrinking shrinking = {.fd = file_of(bytes.data, bytes.length), .bytes = &bytes};
     CHECK_NUMBER(find_probes(shrinking.fd, &all), 0);
     CHECK(!pthread_create(&thread, NULL, shrink_and_grow, &shrinking));
     for (int i = 0; i < 2000; i++) {
@@ -231,7 +222,7 @@ TEST(shrinking_cache)
     char path[32];
 
     read_whole(CORPUS "link_cache/both", &bytes);
-    struct shrinking shrinking = {.fd = file_of(&bytes), .bytes = &bytes};
+    struct shrinking shrinking = {.fd = file_of(bytes.data, bytes.length), .bytes = &bytes};
     CHECK_NUMBER(find_entries(bytes.data, bytes.length, &all), 0);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", shrinking.fd);
     CHECK(!pthread_create(&thread, NULL, shrink_and_grow, &shrinking));
