@@ -223,7 +223,7 @@ TEST(alone)
 {
     struct image inner, outer;
     AUTO_TEXT answer = {0};
-    struct opened opened;
+    AUTO(close_file) struct opened opened;
     const uint64_t behind = 0x10601;
 
     make_inner(&inner, 1);
@@ -240,7 +240,6 @@ TEST(alone)
     CHECK_STRING(answer.data, "- outer+3f outer+40 outer+5f outer+60 known+1 _twin+1 "
                  "unsized+ff unsized+1ff unsized+20f");
     CHECK(!opened.unpacked.image_tried);
-    close_file(&opened);
 }
 
 /* It is unpacked once: later changes of the file do not matter. */
@@ -248,7 +247,7 @@ TEST(once)
 {
     struct image inner, outer;
     AUTO_TEXT answer = {0};
-    struct opened opened;
+    AUTO(close_file) struct opened opened;
 
     make_inner(&inner, 1);
     make_outer(&outer, 1, &inner);
@@ -261,7 +260,6 @@ TEST(once)
     elf_unpacked_free(&opened.unpacked);
     ask(&opened.elf, asked, COUNT_OF(asked), &answer);
     CHECK_STRING(answer.data, EXPORTED_ANSWERS);
-    close_file(&opened);
 }
 
 /* ---- What is wrong with it ---- */
@@ -269,7 +267,7 @@ TEST(once)
 static void check_refused(const struct image *outer, const char *why)
 {
     AUTO_TEXT answer = {0};
-    struct opened opened;
+    AUTO(close_file) struct opened opened;
 
     open_file(&opened, outer);
     ask(&opened.elf, asked, COUNT_OF(asked), &answer);
@@ -278,7 +276,6 @@ static void check_refused(const struct image *outer, const char *why)
         CHECK_STRING(opened.unpacked.refusal, why);
     else
         CHECK(!opened.unpacked.refusal);
-    close_file(&opened);
 }
 
 TEST(of_other_files)
@@ -409,7 +406,7 @@ static void compress(struct image *image, int which, uint32_t type, size_t *head
 static void check_compressed(const struct image *image, const char *answers, const char *why)
 {
     AUTO_TEXT answer = {0};
-    struct opened opened;
+    AUTO(close_file) struct opened opened;
 
     open_file(&opened, image);
     ask(&opened.elf, asked, COUNT_OF(asked), &answer);
@@ -422,7 +419,6 @@ static void check_compressed(const struct image *image, const char *answers, con
     CHECK_NUMBER(elf_each_function(&opened.elf, list, &answer), 0);
     CHECK_STRING(answer.data, why ? "" : "inner:10140 known:10300 twin:10400 weak_twin:10400 "
                                          "behind:10600 last:10700 ");
-    close_file(&opened);
 }
 
 TEST(compressed_tables)

@@ -215,6 +215,11 @@ static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
              .lifetimes = LIVES,                                                                   \
              .ids = {FD_IDS, FD_SETTLED, 4096}, .banks = BANKS
 #define ALL_EVENTS .cpu = -1
+#define ANY_EVENT .filter = {ALL_EVENTS}
+#define KERNEL_STACK .kernel_stack = true
+#define USER_STACK .user_stack = true
+#define BOTH_STACKS KERNEL_STACK, USER_STACK
+#define PER_PROCESS .per_process = true
 #define OF_PIDS    .asked = FD_ASKED, .pids = some_pids, .pid_count = 2
 #define OF_TIDS    .tids = some_tids, .tid_count = 1
 #define FOLLOWED   .followed = FD_FOLLOWED, .followed_size = 32768
@@ -225,85 +230,65 @@ static const struct pid_fields some_fields = {
     .task_pid = 2552, .task_signal = 3056, .signal_pid = 432, .pid_level = 4, .pid_number = 128, .pid_space = 136,
     .space_inode = 120, .level = 1, .inode = 0xf0000123};
 
-static const struct capture count_kernel = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, MAPS};
-static const struct capture count_kernel_process = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, MAPS};
-static const struct capture count_user = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, MAPS};
-static const struct capture count_both = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
-static const struct capture count_thread = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .per_thread = true, MAPS};
-static const struct capture count_cpu = {
-    .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
+static const struct capture count_kernel = {ANY_EVENT, KERNEL_STACK, MAPS};
+static const struct capture count_kernel_process = {ANY_EVENT, KERNEL_STACK, PER_PROCESS, MAPS};
+static const struct capture count_user = {ANY_EVENT, USER_STACK, PER_PROCESS, MAPS};
+static const struct capture count_both = {ANY_EVENT, BOTH_STACKS, PER_PROCESS, MAPS};
+static const struct capture count_thread = {ANY_EVENT, KERNEL_STACK, PER_PROCESS, .per_thread = true, MAPS};
+static const struct capture count_cpu = {.filter = {.cpu = 3}, KERNEL_STACK, MAPS};
 /* As before 5.3, with stacks short enough to read the dump. */
 static const struct capture count_unrolled = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .depth = 9, .control = FD_CONTROL, .account = FD_ACCOUNT,
-    .slots = FD_SLOTS, .lifetimes = LIVES,
+    ANY_EVENT, KERNEL_STACK, .depth = 9, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS,
+    .lifetimes = LIVES,
     .banks = {{FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP}, {FD_OTHER_COUNTS, FD_OTHER_SHALLOW, FD_OTHER_DEEP},
               .unrolls = true}};
-static const struct capture count_cgroup = {
-    .filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, .kernel_stack = true, MAPS};
-static const struct capture count_followed = {
-    .filter = {ALL_EVENTS, FOLLOWED}, .kernel_stack = true, MAPS};
+static const struct capture count_cgroup = {.filter = {ALL_EVENTS, .cgroup = FD_CGROUP}, KERNEL_STACK, MAPS};
+static const struct capture count_followed = {.filter = {ALL_EVENTS, FOLLOWED}, KERNEL_STACK, MAPS};
 static const struct capture count_followed_pids = {
-    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS}, KERNEL_STACK, MAPS};
 static const struct capture count_followed_pids_namespace = {
-    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS, NAMESPACE}, .kernel_stack = true, MAPS};
-static const struct capture count_own = {
-    .filter = {ALL_EVENTS, .own = FD_OWN}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS, NAMESPACE}, KERNEL_STACK, MAPS};
+static const struct capture count_own = {.filter = {ALL_EVENTS, .own = FD_OWN}, KERNEL_STACK, MAPS};
 static const struct capture count_own_namespace = {
-    .filter = {ALL_EVENTS, NAMESPACE, .own = FD_OWN}, .kernel_stack = true, .per_process = true, MAPS};
-static const struct capture count_pids = {
-    .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE, .own = FD_OWN}, KERNEL_STACK, PER_PROCESS, MAPS};
+static const struct capture count_pids = {.filter = {ALL_EVENTS, OF_PIDS}, KERNEL_STACK, MAPS};
 static const struct capture count_tids = {
-    .filter = {ALL_EVENTS, .asked = FD_ASKED, OF_TIDS}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, .asked = FD_ASKED, OF_TIDS}, KERNEL_STACK, MAPS};
 static const struct capture count_namespace = {
-    .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE}, USER_STACK, PER_PROCESS, MAPS};
 static const struct capture count_namespace_pids = {
-    .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, KERNEL_STACK, MAPS};
 static const struct capture count_below = {
-    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields}, .user_stack = true, .per_process = true, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields}, USER_STACK, PER_PROCESS, MAPS};
 static const struct capture count_below_pids = {
-    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields, OF_PIDS}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields, OF_PIDS}, KERNEL_STACK, MAPS};
 static const struct capture count_everything = {
-    .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS},
-    .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
+    .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS}, BOTH_STACKS, PER_PROCESS, MAPS};
 static const char some_names[][COMM_BYTES] = {"cc1", "a-name-of-15-by"};
 static const uint32_t some_users[] = {1000, 4294967294};
 #define OF_NAMES .comms = some_names, .comm_count = 2
 #define OF_USERS .uids = some_users, .uid_count = 2
-static const struct capture count_names = {
-    .filter = {ALL_EVENTS, OF_NAMES}, .kernel_stack = true, MAPS};
-static const struct capture count_users = {
-    .filter = {ALL_EVENTS, OF_USERS}, .kernel_stack = true, MAPS};
+static const struct capture count_names = {.filter = {ALL_EVENTS, OF_NAMES}, KERNEL_STACK, MAPS};
+static const struct capture count_users = {.filter = {ALL_EVENTS, OF_USERS}, KERNEL_STACK, MAPS};
 static const struct capture count_names_users_pids = {
-    .filter = {.cpu = 3, .cgroup = FD_CGROUP, OF_NAMES, OF_USERS, OF_PIDS},
-    .kernel_stack = true, .per_process = true, MAPS};
-static const struct capture count_meets = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
-    .meets = true, MAPS};
+    .filter = {.cpu = 3, .cgroup = FD_CGROUP, OF_NAMES, OF_USERS, OF_PIDS}, KERNEL_STACK, PER_PROCESS, MAPS};
+static const struct capture count_meets = {ANY_EVENT, BOTH_STACKS, PER_PROCESS, .meets = true, MAPS};
 static const struct capture count_user_probe = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
-    .flags = KEY_USER_PROBE, MAPS};
+    ANY_EVENT, BOTH_STACKS, PER_PROCESS, .flags = KEY_USER_PROBE, MAPS};
 static const struct capture count_start = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .caller = true,
-    .machine = &machine_x86_64, .flags = KEY_USER_PROBE, MAPS};
+    ANY_EVENT, USER_STACK, PER_PROCESS, .caller = true, .machine = &machine_x86_64, .flags = KEY_USER_PROBE,
+    MAPS};
 static const struct capture count_other_start = {
-    .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .caller = true,
-    .machine = &machine_x86_64, .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE}, USER_STACK, PER_PROCESS, .caller = true, .machine = &machine_x86_64,
+    .flags = KEY_USER_PROBE | KEY_NO_CALLER, MAPS};
 
 static const struct capture count_kernel_start = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true,
-    .machine = &machine_aarch64, .flags = KEY_KERNEL_START, MAPS};
+    ANY_EVENT, KERNEL_STACK, PER_PROCESS, .machine = &machine_aarch64, .flags = KEY_KERNEL_START, MAPS};
 
-static const struct capture count_not_idle = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
-    .without_idle = true, MAPS};
+static const struct capture count_not_idle = {ANY_EVENT, BOTH_STACKS, PER_PROCESS, .without_idle = true, MAPS};
 static const struct capture count_not_idle_namespace = {
-    .filter = {ALL_EVENTS, NAMESPACE, .cgroup = FD_CGROUP}, .kernel_stack = true,
-    .per_process = true, .without_idle = true, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE, .cgroup = FD_CGROUP}, KERNEL_STACK, PER_PROCESS, .without_idle = true,
+    MAPS};
 
 /* arg1 > 4096 && (arg2:i32 < -11 || !(prio != 120) || comm == "cc1") && prev_comm != "ls" */
 static const struct event_condition some_condition = {.count = 5, .tests = {
@@ -316,23 +301,22 @@ static const struct event_condition no_condition;
 static const struct event_value some_values[] = {
     {80, 8, 32, true, false, 0}, {16, 8, 64, false, false, 0}, {10, 2, 16, true, false, 0}};
 static const struct capture count_condition = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &some_condition,
-    .flags = KEY_TRACEPOINT, MAPS};
+    ANY_EVENT, KERNEL_STACK, PER_PROCESS, .condition = &some_condition, .flags = KEY_TRACEPOINT, MAPS};
 static const struct capture count_sum = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .condition = &no_condition,
-    .sum = &some_values[1], MAPS};
+    ANY_EVENT, KERNEL_STACK, PER_PROCESS, .condition = &no_condition, .sum = &some_values[1], MAPS};
 static const struct capture count_sum_signed = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .condition = &no_condition,
-    .sum = some_values, .flags = KEY_USER_PROBE, MAPS};
+    ANY_EVENT, USER_STACK, PER_PROCESS, .condition = &no_condition, .sum = some_values, .flags = KEY_USER_PROBE,
+    MAPS};
 
 /* With the kernel structures of Linux 6.12, and of 5.10. */
-static const struct unwind_fields maple_fields = {
-    .page_bits = 12, .task_mm = 2336, .task_stack = 32, .registers = 16216, .mm_tree = 72, .maple = true, .vma_start = 0,
-    .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32, .inode_number = 64,
-    .inode_generation = 360, .inode_super = 40, .inode_written = 96, .inode_written_ns = 116,
-    .super_device = 16, .mm_vdso = 904,
-    .mm_first_stack = 320, .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,
-    .return_address = 32, .return_next = 48};
+#define FIELDS_OF_6_12                                                                        \
+    .task_mm = 2336, .task_stack = 32, .mm_tree = 72, .maple = true, .vma_start = 0,          \
+    .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32,        \
+    .inode_number = 64, .inode_generation = 360, .inode_super = 40, .inode_written = 96,      \
+    .inode_written_ns = 116, .super_device = 16, .mm_vdso = 904, .mm_first_stack = 320,       \
+    .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,             \
+    .return_address = 32, .return_next = 48
+static const struct unwind_fields maple_fields = {.page_bits = 12, .registers = 16216, FIELDS_OF_6_12};
 static const struct unwind_fields red_black_fields = {
     .page_bits = 12, .task_mm = 2080, .task_stack = 24, .registers = 16216, .mm_tree = 8, .vma_node = 32, .vma_start = 0,
     .vma_end = 8, .vma_page = 152, .vma_flags = 80, .vma_file = 160, .file_inode = 32, .inode_number = 64,
@@ -345,32 +329,25 @@ static const struct unwind_config unwind_red_black = {
     .machine = &machine_x86_64, .fields = &red_black_fields, .claims = true, UNWIND_MAPS};
 static const struct unwind_config unwind_key = {
     .machine = &machine_x86_64, .fields = &maple_fields, .readable = true, UNWIND_MAPS};
-static const struct capture count_unwind = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_alone, MAPS};
+static const struct capture count_unwind = {ANY_EVENT, USER_STACK, PER_PROCESS, .unwind = &unwind_alone, MAPS};
 static const struct unwind_config unwind_namespace = {
     .machine = &machine_x86_64, .fields = &maple_fields, UNWIND_MAPS, NAMESPACE, .numbers = &some_fields};
 static const struct capture count_unwind_namespace = {
-    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields}, .user_stack = true, .per_process = true,
+    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields}, USER_STACK, PER_PROCESS,
     .unwind = &unwind_namespace, MAPS};
 static const struct capture count_unwind_red_black = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_red_black, MAPS};
+    ANY_EVENT, USER_STACK, PER_PROCESS, .unwind = &unwind_red_black, MAPS};
 
 /* For 64-bit Arm, with pages of 16 KB, and for RISC-V. */
-static const struct unwind_fields large_page_fields = {
-    .page_bits = 14, .task_mm = 2336, .task_stack = 32, .registers = 16048, .mm_tree = 72, .maple = true,
-    .vma_start = 0, .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32,
-    .inode_number = 64, .inode_generation = 360, .inode_super = 40, .inode_written = 96, .inode_written_ns = 116,
-    .super_device = 16, .mm_vdso = 904,
-    .mm_first_stack = 320, .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,
-    .return_address = 32, .return_next = 48};
+static const struct unwind_fields large_page_fields = {.page_bits = 14, .registers = 16048, FIELDS_OF_6_12};
 static const struct unwind_config unwind_aarch64 = {
     .machine = &machine_aarch64, .fields = &large_page_fields, UNWIND_MAPS};
 static const struct capture count_unwind_aarch64 = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_aarch64, MAPS};
+    ANY_EVENT, USER_STACK, PER_PROCESS, .unwind = &unwind_aarch64, MAPS};
 static const struct unwind_config unwind_riscv64 = {
     .machine = &machine_riscv64, .fields = &maple_fields, UNWIND_MAPS};
 static const struct capture count_unwind_riscv64 = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_riscv64, MAPS};
+    ANY_EVENT, USER_STACK, PER_PROCESS, .unwind = &unwind_riscv64, MAPS};
 
 static void build_key(struct program *program, const void *config)
 {
@@ -425,28 +402,23 @@ static void build_kernel_caller(struct program *program, const void *machine)
 #define SNOOP_MAPS .depth = 127, .buffer = FD_BUFFER, .control = FD_CONTROL, .account = FD_ACCOUNT, \
                    .slots = FD_SLOTS, .lifetimes = LIVES
 
-static const struct capture snoop_kernel = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .to_ring = true, SNOOP_MAPS};
-static const struct capture snoop_both = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .to_ring = true, SNOOP_MAPS};
+static const struct capture snoop_kernel = {ANY_EVENT, KERNEL_STACK, .to_ring = true, SNOOP_MAPS};
+static const struct capture snoop_both = {ANY_EVENT, BOTH_STACKS, .to_ring = true, SNOOP_MAPS};
 static const struct capture snoop_start = {
-    .filter = {ALL_EVENTS, NAMESPACE}, .kernel_stack = true, .user_stack = true, .caller = true,
-    .machine = &machine_x86_64, .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE}, BOTH_STACKS, .caller = true, .machine = &machine_x86_64,
+    .flags = KEY_USER_PROBE | KEY_MARK, .to_ring = true, SNOOP_MAPS};
 static const struct capture snoop_kernel_start = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
-    .machine = &machine_riscv64, .flags = KEY_KERNEL_START, .to_ring = true, SNOOP_MAPS};
-static const struct capture snoop_perf = {
-    .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true, SNOOP_MAPS};
+    ANY_EVENT, BOTH_STACKS, .machine = &machine_riscv64, .flags = KEY_KERNEL_START, .to_ring = true,
+    SNOOP_MAPS};
+static const struct capture snoop_perf = {.filter = {ALL_EVENTS, OF_PIDS}, BOTH_STACKS, SNOOP_MAPS};
 static const struct capture snoop_perf_user = {
-    .filter = {ALL_EVENTS}, .user_stack = true, .caller = true,
-    .machine = &machine_x86_64, .flags = KEY_USER_PROBE, SNOOP_MAPS};
+    ANY_EVENT, USER_STACK, .caller = true, .machine = &machine_x86_64, .flags = KEY_USER_PROBE, SNOOP_MAPS};
 
 static const struct capture snoop_values = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .condition = &some_condition,
-    .values = some_values, .value_count = 3, .to_ring = true, .flags = KEY_TRACEPOINT, SNOOP_MAPS};
+    ANY_EVENT, BOTH_STACKS, .condition = &some_condition, .values = some_values, .value_count = 3,
+    .to_ring = true, .flags = KEY_TRACEPOINT, SNOOP_MAPS};
 static const struct capture snoop_perf_values = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, .condition = &no_condition,
-    .values = some_values, .value_count = 3, SNOOP_MAPS};
+    ANY_EVENT, KERNEL_STACK, .condition = &no_condition, .values = some_values, .value_count = 3, SNOOP_MAPS};
 
 static void build_snoop(struct program *program, const void *config)
 {
@@ -526,14 +498,12 @@ static void build_follow_thread(struct program *program, const void *filter)
 #define WALK .depth = 3, .steps = 4, .bits = 12, .machine = &machine_x86_64, .control = FD_CONTROL, \
              .scratches = FD_SCRATCHES, .buckets = FD_BUCKETS
 
-static const struct capture unrolled_kernel = {
-    .filter = {ALL_EVENTS}, .kernel_stack = true, WALK};
+static const struct capture unrolled_kernel = {ANY_EVENT, KERNEL_STACK, WALK};
 static const struct capture unrolled_both = {
-    .filter = {ALL_EVENTS, .own = FD_OWN}, .kernel_stack = true, .user_stack = true, .per_process = true,
-    .at_start = true, WALK};
+    .filter = {ALL_EVENTS, .own = FD_OWN}, BOTH_STACKS, PER_PROCESS, .at_start = true, WALK};
 static const struct capture unrolled_user = {
-    .filter = {ALL_EVENTS, OF_PIDS}, .user_stack = true, .per_process = true, .per_thread = true,
-    .at_start = true, .from_regs = true, WALK};
+    .filter = {ALL_EVENTS, OF_PIDS}, USER_STACK, PER_PROCESS, .per_thread = true, .at_start = true,
+    .from_regs = true, WALK};
 
 static void build_unrolled(struct program *program, const void *config)
 {
@@ -549,46 +519,36 @@ static void build_unrolled(struct program *program, const void *config)
 #define ALL_WAITS .states = STATE_BLOCKED, .most = UINT64_MAX
 
 static const struct capture offcpu_kernel = {
-    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, ALL_WAITS, FIELDS,
-    WAIT_MAPS};
+    .view = VIEW_OFFCPU, ANY_EVENT, KERNEL_STACK, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct capture offcpu_both = {
-    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
-    FIELDS, WAIT_MAPS};
+    .view = VIEW_OFFCPU, ANY_EVENT, BOTH_STACKS, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct capture offcpu_everything = {
-    .view = VIEW_OFFCPU, .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP},
-    .kernel_stack = true, .user_stack = true, .threads = THREADS_USER, .states = 2, .runnable = true,
-    .least = 1000, .most = 5000999, .prev_pid = 24, .prev_state = 28, .next_pid = 48, WAIT_MAPS};
+    .view = VIEW_OFFCPU, .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP}, BOTH_STACKS,
+    .threads = THREADS_USER, .states = 2, .runnable = true, .least = 1000, .most = 5000999, .prev_pid = 24,
+    .prev_state = 28, .next_pid = 48, WAIT_MAPS};
 static const struct capture offcpu_kernel_threads = {
-    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, .threads = THREADS_KERNEL,
-    ALL_WAITS, FIELDS, WAIT_MAPS};
+    .view = VIEW_OFFCPU, ANY_EVENT, KERNEL_STACK, .threads = THREADS_KERNEL, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct capture wakeup_both = {
-    .view = VIEW_WAKEUP, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
-    FIELDS, WAIT_MAPS};
+    .view = VIEW_WAKEUP, ANY_EVENT, BOTH_STACKS, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct capture offwake_both = {
-    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
-    ALL_WAITS, FIELDS, WAIT_MAPS};
+    .view = VIEW_OFFWAKE, ANY_EVENT, BOTH_STACKS, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct capture offwake_longest = {
-    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true,
-    .longest = true, ALL_WAITS, FIELDS, WAIT_MAPS};
+    .view = VIEW_OFFWAKE, ANY_EVENT, BOTH_STACKS, .longest = true, ALL_WAITS, FIELDS, WAIT_MAPS};
 static const struct capture offwake_namespace = {
-    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .user_stack = true, ALL_WAITS,
-    FIELDS, WAIT_MAPS};
+    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, USER_STACK, ALL_WAITS, FIELDS, WAIT_MAPS};
 
 /*
  * On raw tracepoints: as kernels pass the state since 5.18, as it is read since 5.14, and before.
  */
 #define TASK .task = {.known = true, .pid = 2464}
 static const struct capture offcpu_raw = {
-    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, ALL_WAITS, TASK, WAIT_MAPS};
+    .view = VIEW_OFFCPU, ANY_EVENT, KERNEL_STACK, ALL_WAITS, TASK, WAIT_MAPS};
 static const struct capture offcpu_raw_state = {
-    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, ALL_WAITS,
-    .task = {.known = true, .pid = 1200, .has_state = true, .state = 24},
-    WAIT_MAPS};
+    .view = VIEW_OFFCPU, .filter = {ALL_EVENTS, OF_PIDS}, KERNEL_STACK, ALL_WAITS,
+    .task = {.known = true, .pid = 1200, .has_state = true, .state = 24}, WAIT_MAPS};
 static const struct capture offwake_raw_wide = {
-    .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
-    .task = {.known = true, .pid = 1200, .has_state = true, .wide_state = true,
-             .state = 16},
-    WAIT_MAPS};
+    .view = VIEW_OFFWAKE, ANY_EVENT, BOTH_STACKS, ALL_WAITS,
+    .task = {.known = true, .pid = 1200, .has_state = true, .wide_state = true, .state = 16}, WAIT_MAPS};
 
 static struct capture offwake_of_age(const struct capture *config)
 {
@@ -616,15 +576,14 @@ static void build_waking(struct program *program, const void *config)
 /* ---- Those of walltime ---- */
 
 static const struct capture wall_of_pids = {
-    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true,
-    FIELDS, WAIT_MAPS};
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, BOTH_STACKS, FIELDS, WAIT_MAPS};
 static const struct capture wall_of_names = {
-    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_NAMES}, .kernel_stack = true, FIELDS, WAIT_MAPS};
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_NAMES}, KERNEL_STACK, FIELDS, WAIT_MAPS};
 static const struct capture wall_namespace = {
-    .view = VIEW_WALL, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP},
-    .kernel_stack = true, .least = 1000000, FIELDS, WAIT_MAPS};
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP}, KERNEL_STACK,
+    .least = 1000000, FIELDS, WAIT_MAPS};
 static const struct capture wall_raw = {
-    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, TASK, WAIT_MAPS};
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, KERNEL_STACK, TASK, WAIT_MAPS};
 
 static void build_wall_switch(struct program *program, const void *config)
 {
@@ -690,16 +649,14 @@ static const struct golden {
     {"count-followed-pids-namespace", build_count, &count_followed_pids_namespace, V(5, 7), 0,
      "count-followed-pids"},
     {"count-own", build_count, &count_own, V(5, 5), V(4, 18), "count-cpu"},
-    {"count-own-namespace", build_count, &count_own_namespace, V(5, 7), 0,
-     "count-not-idle-namespace"},
+    {"count-own-namespace", build_count, &count_own_namespace, V(5, 7), 0, "count-not-idle-namespace"},
     {"count-pids", build_count, &count_pids, V(5, 5), V(4, 18), "count-tids"},
     {"count-tids", build_count, &count_tids, V(5, 5), V(4, 18), "count-cpu"},
     {"count-namespace", build_count, &count_namespace, V(5, 7), 0, "count-user"},
     {"count-namespace-pids", build_count, &count_namespace_pids, V(5, 7), 0, "count-pids"},
     {"count-names", build_count, &count_names, V(5, 5), V(4, 18), "count-cpu"},
     {"count-users", build_count, &count_users, V(5, 5), V(4, 18), "count-cpu"},
-    {"count-names-users-pids", build_count, &count_names_users_pids, V(5, 5), V(4, 18),
-     "count-names"},
+    {"count-names-users-pids", build_count, &count_names_users_pids, V(5, 5), V(4, 18), "count-names"},
     {"count-everything", build_count, &count_everything, V(5, 7), 0, "count-not-idle"},
     {"count-unwind", build_count, &count_unwind, V(5, 10), 0},
     {"count-below", build_count, &count_below, V(5, 10), 0, "count-namespace"},
@@ -707,15 +664,13 @@ static const struct golden {
     {"count-unwind-namespace", build_count, &count_unwind_namespace, V(5, 10), 0, "count-unwind"},
     {"count-unwind-red-black", build_count, &count_unwind_red_black, V(5, 10), 0, "count-unwind"},
     {"count-unwind-aarch64", build_count, &count_unwind_aarch64, V(5, 10), 0, "count-unwind"},
-    {"count-unwind-riscv64", build_count, &count_unwind_riscv64, V(5, 10), 0,
-     "count-unwind-aarch64"},
+    {"count-unwind-riscv64", build_count, &count_unwind_riscv64, V(5, 10), 0, "count-unwind-aarch64"},
     {"unwind-key", build_key, &unwind_key, V(5, 10), 0},
     {"count-meets", build_count, &count_meets, V(5, 5), V(4, 18), "count-user-probe"},
     {"count-user-probe", build_count, &count_user_probe, V(5, 5), V(4, 18), "count-user"},
     {"count-start", build_count, &count_start, V(5, 5), V(4, 18), "count-user-probe"},
     {"count-other-start", build_count, &count_other_start, V(5, 7), 0, "count-start"},
-    {"count-kernel-start", build_count, &count_kernel_start, V(5, 5), V(4, 18),
-     "count-kernel-process"},
+    {"count-kernel-start", build_count, &count_kernel_start, V(5, 5), V(4, 18), "count-kernel-process"},
     {"caller-aarch64", build_caller, &machine_aarch64, V(4, 18), 0},
     {"caller-arm", build_caller, &machine_arm, V(4, 18), 0},
     {"caller-riscv64", build_kernel_caller, &machine_riscv64, V(4, 18), 0},
@@ -725,8 +680,7 @@ static const struct golden {
     {"caller-s390x", build_caller, &machine_s390x, V(4, 18), 0},
     {"caller-kernel-x86-64", build_kernel_caller, &machine_x86_64, V(5, 5), V(4, 18)},
     {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18), "count-both"},
-    {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0,
-     "count-cgroup"},
+    {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0, "count-cgroup"},
     {"count-condition", build_count, &count_condition, V(5, 5), V(4, 18), "count-kernel-process"},
     {"count-sum", build_count, &count_sum, V(5, 5), V(4, 18), "count-kernel-process"},
     {"count-sum-signed", build_count, &count_sum_signed, V(5, 5), V(4, 18), "count-user-probe"},
@@ -765,10 +719,8 @@ static const struct golden {
     {"offwake-switch-namespace", build_switch, &offwake_namespace, V(5, 7), 0, "offwake-switch"},
     {"offwake-waking-namespace", build_waking, &offwake_namespace, V(5, 7), 0, "offwake-waking"},
     {"offcpu-switch-raw", build_switch, &offcpu_raw, V(5, 5), V(4, 18), "offcpu-switch-kernel"},
-    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state, V(5, 5), V(4, 18),
-     "offcpu-switch-raw"},
-    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide, V(5, 5), V(4, 18),
-     "offwake-switch"},
+    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state, V(5, 5), V(4, 18), "offcpu-switch-raw"},
+    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide, V(5, 5), V(4, 18), "offwake-switch"},
     {"offwake-waking-raw", build_waking, &offwake_raw_wide, V(5, 5), V(4, 18), "offwake-waking"},
     {"wall-switch", build_wall_switch, &wall_of_pids, V(5, 3), V(4, 18)},
     {"wall-switch-namespace", build_wall_switch, &wall_namespace, V(5, 7), 0, "wall-switch-raw"},

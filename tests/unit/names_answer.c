@@ -129,7 +129,7 @@ static int give(const char *bytes, size_t length, const struct side *expected)
 
 TEST(there_and_back)
 {
-    struct side found;
+    AUTO(end) struct side found;
     AUTO_TEXT answer = {0};
 
     begin(&found);
@@ -145,13 +145,12 @@ TEST(there_and_back)
         CHECK_NUMBER(give(answer.data, length, &found), -EBADMSG);
     text_append(&answer, "", 1);
     CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
-    end(&found);
 }
 
 /* Each row changes one thing to a value that no honest answer has: by a function, or a symbol's place. */
 static void check_refused(void (*change)(struct side *side), uint32_t mapping, uint64_t at)
 {
-    struct side found;
+    AUTO(end) struct side found;
     AUTO_TEXT answer = {0};
 
     begin(&found);
@@ -162,7 +161,6 @@ static void check_refused(void (*change)(struct side *side), uint32_t mapping, u
         map(&found, 0, mapping, at);
     names_answer_write(&found.request, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
-    end(&found);
 }
 
 static void add_nul(struct side *side)
@@ -237,14 +235,14 @@ TEST(without_mappings)
 /* With any bit flipped, the answer is refused, or stays within bounds. */
 TEST(every_bit)
 {
-    struct side found;
+    AUTO(end) struct side found;
     AUTO_TEXT answer = {0};
 
     begin(&found);
     find(&found);
     names_answer_write(&found.request, &answer);
     for (size_t bit = 0; bit < answer.length * 8; bit++) {
-        struct side side;
+        AUTO(end) struct side side;
         begin(&side);
         answer.data[bit / 8] ^= (char)(1 << bit % 8);
         int result = names_answer_read(answer.data, answer.length, &side.request);
@@ -252,9 +250,7 @@ TEST(every_bit)
         for (size_t i = 0; i < COUNT; i++)
             CHECK(side.items[i].mapping <= side.mappings.count);
         answer.data[bit / 8] ^= (char)(1 << bit % 8);
-        end(&side);
     }
-    end(&found);
 }
 
 TEST_MAIN

@@ -25,7 +25,7 @@ static void write_and_read(const struct scene *scene, const struct report_option
 static void expect(const struct scene *scene, struct report_options options, bool places,
                    const char *types, const char *samples)
 {
-    struct read_profile profile;
+    AUTO(free_profile) struct read_profile profile;
     AUTO_TEXT shown = {0};
 
     write_and_read(scene, &options, &profile);
@@ -38,7 +38,6 @@ static void expect(const struct scene *scene, struct report_options options, boo
         printf("--- got\n%s--- should be\n%s---\n", shown.data, samples);
         WRONG("the samples");
     }
-    free_profile(&profile);
 }
 
 #define EXPECT_PPROF(scene, types, samples, ...)                                               \
@@ -214,7 +213,7 @@ TEST(places)
     uint32_t nameless = add_symbol(&scene, false, 0x7f03, NULL, "libc;.so", 0x1234);
     uint32_t odd = add_symbol(&scene, false, 0x7f04, "a<b>(c)\x1b ;1", NULL, 0);
     uint32_t unknown = add_symbol(&scene, false, 0x7f05, NULL, NULL, 0);
-    struct read_profile profile;
+    AUTO(free_profile) struct read_profile profile;
 
     set_mapping(&scene, 1, "/lib/libc;.so", "", 0x10000, 0x20000, 0x5000);
     set_mapping(&scene, 2, "/bin/burn", "abcdef", 0x401000, 0x402000, 0x1000);
@@ -248,7 +247,6 @@ TEST(places)
         show_string(&name, &profile, function->numbers[4]);
         CHECK(!name.length || !strcmp(name.data, "/bin/burn") || !strcmp(name.data, "/lib/libc;.so"));
     }
-    free_profile(&profile);
 }
 
 /* A frame shown with a suffix also has the plain name. */
@@ -258,7 +256,7 @@ TEST(raw_names)
     struct names n = add_names(&scene);
     const struct report_options options = {AS_PPROF, BOTH, SAMPLES, .annotations = true,
                                            .offset = true};
-    struct read_profile profile;
+    AUTO(free_profile) struct read_profile profile;
     AUTO_TEXT name = {0};
 
     add_entry(&scene, 3, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
@@ -269,7 +267,6 @@ TEST(raw_names)
     text_clear(&name);
     show_string(&name, &profile, profile.items[5][0].numbers[3]);
     CHECK_STRING(name.data, "__schedule");
-    free_profile(&profile);
 }
 
 /* A demangled frame also has the name from the symbol table. */
@@ -278,7 +275,7 @@ TEST(mangled_names)
     AUTO_SCENE scene = {0};
     uint32_t f = add_symbol(&scene, false, 0x401136, "A::f(int)", "cat", 0x1f);
     const struct report_options options = {AS_PPROF, BOTH, SAMPLES};
-    struct read_profile profile;
+    AUTO(free_profile) struct read_profile profile;
     AUTO_TEXT name = {0};
 
     text_add(&scene.symbols.items[f].raw, "_ZN1A1fEi");
@@ -290,7 +287,6 @@ TEST(mangled_names)
     text_clear(&name);
     show_string(&name, &profile, profile.items[5][0].numbers[3]);
     CHECK_STRING(name.data, "_ZN1A1fEi");
-    free_profile(&profile);
 }
 
 /* ---- The run ---- */
@@ -306,7 +302,7 @@ TEST(about_the_run)
     AUTO_SCENE scene = {0};
     struct names n = add_names(&scene);
     const struct report_options options = {AS_PPROF, BOTH, SAMPLES, .about = &about};
-    struct read_profile profile;
+    AUTO(free_profile) struct read_profile profile;
 
     add_entry(&scene, 3, 7, "cat", FRAMES(n.schedule), NO_FRAMES);
     write_and_read(&scene, &options, &profile);
@@ -318,7 +314,6 @@ TEST(about_the_run)
         show_string(&comment, &profile, profile.items[13][i].numbers[0]);
         CHECK_STRING(comment.data, comments[i]);
     }
-    free_profile(&profile);
 }
 
 TEST(nothing_counted)
@@ -334,7 +329,7 @@ TEST(many_stacks)
 {
     enum { STACKS = 20000, SYMBOLS = 3000, DEPTH = 12 };
     AUTO_SCENE scene = {0};
-    struct read_profile profile;
+    AUTO(free_profile) struct read_profile profile;
     uint64_t sum = 0, counted = 0;
     uint32_t frames[DEPTH];
     char name[32];
@@ -364,7 +359,6 @@ TEST(many_stacks)
                 sum += take_varint(&inside);
     }
     CHECK_NUMBER(sum, counted);
-    free_profile(&profile);
 }
 
 TEST_MAIN

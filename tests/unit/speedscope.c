@@ -139,7 +139,7 @@ TEST(a_profile_for_each_unit)
 
     add_entry(&scene, 7000, 1, "x", NO_FRAMES, FRAMES(f))->events = 3;
     options.measure = (struct report_measure){"samples", "cpu", "nanoseconds", 20408163};
-    struct file file = write_file(&scene, options);
+    AUTO(free_file) struct file file = write_file(&scene, options);
     CHECK_NUMBER(file.profiles->count, 2);
     CHECK_NUMBER(part(&file.json, "activeProfileIndex", JSON_NUMBER)->number, 1);
     expect(&file, 0, "profile: samples", "none", "x;f(x) 3\n", 3);
@@ -157,7 +157,6 @@ TEST(a_profile_for_each_unit)
     file = write_file(&scene, options);
     expect(&file, 0, "profile: waits", "none", "x;f(x) 3\n", 3);
     expect(&file, 1, "profile: blocked (microseconds)", "microseconds", "x;f(x) 7\n", 7);
-    free_file(&file);
 }
 
 /*
@@ -176,11 +175,10 @@ TEST(frames_are_shared)
     add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(of_a, again))->events = 1;
     add_entry(&scene, 2, 1, "x", NO_FRAMES, FRAMES(of_b, nowhere))->events = 2;
     add_entry(&scene, 4, 1, "x_[k]", FRAMES(kernel), FRAMES(nowhere, nowhere))->events = 4;
-    struct file file = write_file(&scene, (struct report_options){PROFILE});
+    AUTO(free_file) struct file file = write_file(&scene, (struct report_options){PROFILE});
     expect(&file, 0, "events", "none",
            "x;main(a);main(a) 1\nx;x;main(b) 2\nx_[k];x;x;x_[k]([kernel]) 4\n", 7);
     expect_frames(&file, 5);
-    free_file(&file);
 }
 
 TEST(texts_from_outside)
@@ -228,7 +226,7 @@ TEST(great_numbers)
 
     /* JavaScript has no number between these. */
     add_entry(&scene, 9007199254740993, 1, "x", NO_FRAMES, FRAMES(f))->events = 1;
-    struct file file = write_file(&scene, options);
+    AUTO(free_file) struct file file = write_file(&scene, options);
     expect(&file, 1, "blocked (nanoseconds)", "nanoseconds", "x;f(x) 9007199254740993\n", 9007199254740993);
     free_file(&file);
     /* A sum that overflows is the largest number, and not a small one. */
@@ -241,7 +239,6 @@ TEST(great_numbers)
     file = write_file(&scene, options);
     expect(&file, 1, "blocked (nanoseconds)", "nanoseconds",
            "x;f(x) 8\ny;f(x) 18446744073709551615\n", UINT64_MAX);
-    free_file(&file);
 }
 
 TEST(layouts_of_waits)
@@ -258,7 +255,7 @@ TEST(layouts_of_waits)
     entry->events = 2;
     add_waker(&scene, entry, 9, "y", FRAMES(wakes), FRAMES(writes));
     options.layout = LAYOUT_OFFWAKETIME;
-    struct file file = write_file(&scene, options);
+    AUTO(free_file) struct file file = write_file(&scene, options);
     expect(&file, 1, "blocked (microseconds)", "microseconds",
            "x;wait(x);schedule([kernel]);--;wake_up([kernel]);write(y);y 5\n", 5);
     free_file(&file);
@@ -271,7 +268,6 @@ TEST(layouts_of_waits)
     options.by = GROUP_BY_PROCESS;
     file = write_file(&scene, options);
     expect(&file, 0, "waits", "none", "06:05:04;x (1);wait(x);schedule([kernel]) 2\n", 2);
-    free_file(&file);
 }
 
 TEST(nowhere_to_write)

@@ -17,7 +17,7 @@ TEST(places_and_texts)
     AUTO(flame_free) struct flame flame;
 
     add_few(&flame);
-    struct file file = write_file(&flame, &(struct svg_options){.count_name = "events"});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){.count_name = "events"});
     CHECK_NUMBER(file.count, 6);
     CHECK_PLACE(&file, "all (2,000 events, 100.00 %)", 0, 100, 64);
     CHECK_PLACE(&file, "tar (2,000 events, 100.00 %)", 0, 100, 48);
@@ -34,7 +34,6 @@ TEST(places_and_texts)
     CHECK_PLACE(&file, "read (250 samples", 0, 12.5, 64);
     CHECK(number_behind(strstr(file.text, "id=\"details\""), " y=\"") <
           number_behind(strstr(file.text, "id=\"frames\""), " y=\""));
-    free_file(&file);
 }
 
 /* Children are sorted by name, in any order of input. */
@@ -49,7 +48,7 @@ TEST(siblings_are_sorted)
         snprintf(name, sizeof(name), "f%03u", i * 77 % 200);
         add(&flame, FLAME_NOW, name, i * 77 % 200 + 100);
     }
-    struct file file = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     CHECK_NUMBER(file.count, 201);
     for (unsigned i = 0; i < 200; i++) {
         snprintf(name, sizeof(name), "f%03u (", i);
@@ -57,7 +56,6 @@ TEST(siblings_are_sorted)
         CHECK(is_near(file.frames[i + 1].x, left));
         left += (i + 100) * 100.0 / (200 * 199 / 2 + 200 * 100);
     }
-    free_file(&file);
 }
 
 /* A name without enough room is cut between characters, not bytes. */
@@ -69,11 +67,10 @@ TEST(labels_are_cut)
     add(&flame, FLAME_NOW, "a_name_that_is_longer_than_a_twelfth_of_it", 100);
     add(&flame, FLAME_NOW, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 40);
     add(&flame, FLAME_NOW, "x", 1060);
-    struct file file = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     /* 100 px without margins are 13 letters, 40 px are 4. */
     CHECK_STRING(find(&file, "a_name_that")->label, "a_name_that..");
     CHECK_STRING(find(&file, "\xc3\xa4")->label, "\xc3\xa4\xc3\xa4..");
-    free_file(&file);
 }
 
 /* ---- Names ---- */
@@ -149,7 +146,7 @@ TEST(script_and_style_are_small)
     CHECK(!memmem(svg_script, script, "eval(", 5));
     AUTO(flame_free) struct flame flame;
     add_few(&flame);
-    struct file file = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     /* Six frames and the texts around them are less than 3,000 bytes. */
     CHECK(file.length < 12 * 1024 + 3000);
     /* Nothing is fetched from anywhere: the URLs are XML namespaces. */
@@ -160,7 +157,6 @@ TEST(script_and_style_are_small)
     }
     CHECK(!strstr(file.text, "url(") && !strstr(file.text, "@import"));
     CHECK(!strstr(file.text, "href"));
-    free_file(&file);
 }
 
 /* ---- What is left out ---- */
@@ -184,7 +180,7 @@ TEST(narrow_frames_are_left_out)
 
     /* 0.96 px each; together they are wide enough. */
     add_narrow(&flame, 1000, 80, 100000);
-    struct file file = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     CHECK_NUMBER(file.count, 3);
     CHECK(strstr(file.text, ">1,000 frames narrower than 1 px are left out<"));
     free_file(&file);
@@ -200,7 +196,6 @@ TEST(narrow_frames_are_left_out)
     file = write_file(&flame, &(struct svg_options){.least_given = true, .least_width = 2000});
     CHECK_NUMBER(file.count, 1);
     CHECK(strstr(file.text, ">1,002 frames narrower than 2000 px are left out<"));
-    free_file(&file);
 }
 
 static size_t said_left_out(const struct file *file)
@@ -235,11 +230,10 @@ TEST(file_stays_small)
         random = random * 1664525 + 1013904223;
         add(&flame, FLAME_NOW, stack, 90 + (random >> 16) % 20);
     }
-    struct file file = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     CHECK(file.length < 5000000);
     CHECK(file.count > 1000 && file.count <= SVG_MOST_PARTS);
     CHECK_NUMBER(file.count + said_left_out(&file), flame.count);
-    free_file(&file);
 }
 
 TEST(deep_stacks)
@@ -251,7 +245,7 @@ TEST(deep_stacks)
         frames[i] = (struct flame_slice){"again", 5};
     flame_init(&flame);
     flame_add(&flame, FLAME_NOW, frames, 1000, 1, NULL);
-    struct file file = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     CHECK_NUMBER(file.count, 1001);
     CHECK_NUMBER(file.frames[0].y, 16000);
     CHECK_NUMBER(file.frames[1000].y, 0);
@@ -263,7 +257,6 @@ TEST(deep_stacks)
     free_file(&file);
     file = write_file(&flame, &(struct svg_options){.least_given = true});
     CHECK_NUMBER(file.count, 100001);
-    free_file(&file);
 }
 
 /* ---- Texts around it ---- */
@@ -273,12 +266,11 @@ TEST(empty_flame)
     AUTO(flame_free) struct flame flame;
 
     flame_init(&flame);
-    struct file file = write_file(&flame, &(struct svg_options){.subtitle = "a\nb"});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){.subtitle = "a\nb"});
     CHECK_NUMBER(file.count, 0);
     CHECK(strstr(file.text, "no stacks in it"));
     CHECK(strstr(file.text, ">a</tspan>") && strstr(file.text, ">b</tspan>"));
     CHECK(!strstr(file.text, "<script"));
-    free_file(&file);
 }
 
 /* Long lines are wrapped; of too many only the last are left. */
@@ -292,14 +284,13 @@ TEST(subtitle_is_wrapped)
     for (size_t i = 0; i < sizeof(line) - 1; i++)
         line[i] = i % 10 == 9 ? ' ' : 'w';
     line[sizeof(line) - 1] = '\0';
-    struct file file = write_file(&flame, &(struct svg_options){.subtitle = line});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){.subtitle = line});
     for (const char *at = file.text; (at = strstr(at, "<tspan ")); rows++) {
         at = strchr(at, '>') + 1;
         CHECK(strcspn(at, "<") <= 169 && at[strcspn(at, "<") - 1] == 'w');
     }
     CHECK_NUMBER(rows, 30);
     CHECK(strstr(file.text, "wwwwwwwww</tspan> <tspan "));
-    free_file(&file);
 }
 
 TEST_MAIN

@@ -153,14 +153,14 @@ TEST(same_name_same_colour)
     AUTO(flame_free) struct flame flame;
 
     add_few(&flame);
-    struct file one = write_file(&flame, &(struct svg_options){0});
+    AUTO(free_file) struct file one = write_file(&flame, &(struct svg_options){0});
     flame_free(&flame);
     flame_init(&flame);
     add(&flame, FLAME_NOW, "main;x;y;read_[k]", 3);
     add(&flame, FLAME_NOW, "main;x;y;read", 4);
     add(&flame, FLAME_NOW, "zero;-;tar;--;main;-;read_[k];z_[w]", 2);
     add(&flame, FLAME_NOW, "zero;-;tar;read_[w];z_[k]", 1);
-    struct file other = write_file(&flame, &(struct svg_options){.title = "other"});
+    AUTO(free_file) struct file other = write_file(&flame, &(struct svg_options){.title = "other"});
     CHECK_NUMBER(find(&one, "main (2,000")->fill, find(&other, "main (7")->fill);
     CHECK_NUMBER(find(&one, "tar (")->fill, find(&other, "tar (")->fill);
     CHECK_NUMBER(find(&one, "read (250")->fill, find(&other, "read (3")->fill);
@@ -176,8 +176,6 @@ TEST(same_name_same_colour)
     CHECK_NUMBER(find(&other, "- (3")->fill, 0xc8c8c8);
     CHECK_NUMBER(find(&other, "- (2")->fill, 0xc8c8c8);
     CHECK_NUMBER(find(&other, "-- (")->fill, 0x828282);
-    free_file(&one);
-    free_file(&other);
 }
 
 /* ---- Differences ---- */
@@ -211,7 +209,7 @@ TEST(differences)
     AUTO(flame_free) struct flame flame;
 
     add_both(&flame);
-    struct file file = write_file(&flame, &(struct svg_options){.differential = true});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){.differential = true});
     CHECK_NUMBER(file.count, 5);
     CHECK(is_red(find(&file, "more (600 samples, 60.00 %, +40.00%)")->fill));
     CHECK(is_blue(find(&file, "less (100 samples, 10.00 %, -20.00%)")->fill));
@@ -227,7 +225,6 @@ TEST(differences)
     free_file(&file);
     file = write_file(&flame, &(struct svg_options){0});
     CHECK(!strstr(file.text, "Vanished"));
-    free_file(&file);
 }
 
 /* Of many that vanished, the largest are named, and all are counted. */
@@ -243,7 +240,7 @@ TEST(greatest_vanished)
         snprintf(name, sizeof(name), "gone%u;leaf", i * 7 % 1500);
         add(&flame, FLAME_BEFORE, name, i * 7 % 1500 + 1);
     }
-    struct file file = write_file(&flame, &(struct svg_options){.differential = true});
+    AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){.differential = true});
     CHECK(strstr(file.text, "Vanished: 3,000 frames that only the older one has. The 20 greatest "
                             "paths, of 1,500:<"));
     for (unsigned i = 1499; i >= 1480; i--) {
@@ -253,7 +250,6 @@ TEST(greatest_vanished)
     for (const char *at = file.text; (at = strstr(at, "  gone")); at++)
         lines++;
     CHECK_NUMBER(lines, 20);
-    free_file(&file);
 }
 
 TEST_MAIN
