@@ -419,10 +419,7 @@ TEST(what_is_no_file)
     CHECK_NUMBER(clean(), 4);
 }
 
-/*
- * The next run deletes the leftover of a killed run, but not a file that another run is about to
- * rename.
- */
+/* The next run deletes the leftover of a killed run, but not a file that another run is about to rename. */
 TEST(left_behind)
 {
     const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};

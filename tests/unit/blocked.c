@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * What a report of blocked time needs besides counts: kept stacks, stacks parsed from text, and
- * interrupts.
- */
+/* What a report of blocked time needs besides counts: kept stacks, stacks parsed from text, and interrupts. */
 #include "unit/files.h"
 #include "unit/test.h"
 

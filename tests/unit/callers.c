@@ -47,10 +47,7 @@ TEST(link_registers)
     CHECK(!machine_has_link(&machine_s390x));
 }
 
-/*
- * How many stacks lack their caller in a kernel with these symbols: vfs_read at its first
- * instruction.
- */
+/* How many stacks lack their caller in a kernel with these symbols: vfs_read at its first instruction. */
 static int starts_in(const char *symbols)
 {
     static const char *const typed[] = {"vfs_read", "r::vfs_read", "vfs_read+4"};

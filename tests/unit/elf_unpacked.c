@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Compressed symbols in hand-made files: as stored blocks of xz and zlib, which need no
- * compressor.
- */
+/* Compressed symbols in hand-made files: as stored blocks of xz and zlib, which need no compressor. */
 #include "elf/elf_symbols.h"
 
 #include "elf_image.h"

@@ -27,10 +27,7 @@
 #define STORM 560
 #define MINUTE 60000000000ull
 
-/*
- * Pids beyond the kernel's limit, so that /proc has none of them. In a storm they wrap around
- * twice.
- */
+/* Pids beyond the kernel's limit, so that /proc has none of them. In a storm they wrap around twice. */
 #define INIT 5000000
 #define SERVER 5000001
 #define FIRST 5000002

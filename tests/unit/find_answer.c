@@ -154,9 +154,7 @@ TEST(refused)
     place = given[2];
     place.semaphore = (uint64_t)1 << 63;
     check_refused(0, &place);
-    /*
-     * The file's name is part of the place's name: without it, removing it would run past the end.
-     */
+    /* The file's name is part of the place's name: without it, removing it would run past the end. */
     static const char *const names[] = {"", "a", "a:", "b:p:x", "ab:p", ":"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         place = given[2];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Unwind tables written by hand, byte by byte after DWARF 5 (6.4) and the LSB (10.6), and the rows
- * they mean.
+ * Unwind tables written by hand, byte by byte after DWARF 5 (6.4) and the LSB (10.6), and the rows they mean.
  */
 #include "elf/frame_rows.h"
 
@@ -93,10 +92,7 @@ static void finish(size_t length_at)
     image_put(&image, length_at, 4, at - length_at - 4);
 }
 
-/*
- * A CIE for x86-64: the CFA is rsp+8, the return address CFA-8. Addresses are relative, with 32
- * bits.
- */
+/* A CIE for x86-64: the CFA is rsp+8, the return address CFA-8. Addresses are relative, with 32 bits. */
 static size_t plain_common(void)
 {
     const size_t here = begin(0);
@@ -116,10 +112,7 @@ static size_t begin_function(size_t common, uint64_t address, uint64_t size)
     return here;
 }
 
-/*
- * The whole file: a CIE, and one function of 0x100 bytes at file offset 0x1000, with these
- * instructions.
- */
+/* The whole file: a CIE, and one function of 0x100 bytes at file offset 0x1000, with these instructions. */
 #define FUNCTION(...)                                                                     \
     do {                                                                                  \
         start(true, false, EM_X86_64);                                                    \

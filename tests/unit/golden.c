@@ -537,9 +537,7 @@ static const struct capture offwake_longest = {
 static const struct capture offwake_namespace = {
     .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, USER_STACK, ALL_WAITS, FIELDS, WAIT_MAPS};
 
-/*
- * On raw tracepoints: as kernels pass the state since 5.18, as it is read since 5.14, and before.
- */
+/* On raw tracepoints: as kernels pass the state since 5.18, as it is read since 5.14, and before. */
 #define TASK .task = {.known = true, .pid = 2464}
 static const struct capture offcpu_raw = {
     .view = VIEW_OFFCPU, ANY_EVENT, KERNEL_STACK, ALL_WAITS, TASK, WAIT_MAPS};

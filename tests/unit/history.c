@@ -473,9 +473,7 @@ static void end_child(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-/*
- * A record from before the tracker read /proc is already part of what it read, for any process.
- */
+/* A record from before the tracker read /proc is already part of what it read, for any process. */
 TEST(what_was_seen_is_not_told_again)
 {
     pid_t child = make_child(), other = make_child();

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Does lint.h notice what is too new? Each test plants one fault in a valid program.
- */
+/* Does lint.h notice what is too new? Each test plants one fault in a valid program. */
 #include "unit/lint.h"
 
 #include "insns/program.h"
@@ -11,10 +9,7 @@
 
 enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
 
-/*
- * A valid program with `count` instructions inserted after the lookup, where r0 is a value's
- * address.
- */
+/* A valid program with `count` instructions inserted after the lookup, where r0 is a value's address. */
 static void lint_planted(const union insn *planted, size_t count, unsigned floor, struct text *why)
 {
     AUTO(program_free) struct program program = {0};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Checks by a table whether the verifier of a kernel version accepts a program: instructions and
- * their number, loops, helpers, map types, and the memory that a helper's pointer refers to. It
- * does not know how many instructions the verifier processes (at most 1,000,000 since 5.2, 131,072
- * on 4.19): only a kernel does.
+ * Checks by a table whether the verifier of a kernel version accepts a program: instructions and their number,
+ * loops, helpers, map types, and the memory that a helper's pointer refers to. It does not know how many
+ * instructions the verifier processes (at most 1,000,000 since 5.2, 131,072 on 4.19): only a kernel does.
  */
 #ifndef STACKBOX_TEST_LINT_H
 #define STACKBOX_TEST_LINT_H
@@ -322,10 +321,7 @@ static void lint_look_at(const struct lint *lint, size_t at)
     }
 }
 
-/*
- * Lists what in a program is too new for the kernel `floor`, such as V(4, 18), one per line; empty:
- * nothing.
- */
+/* Lists what in a program is too new for the kernel `floor`, such as V(4, 18), one per line; empty: nothing. */
 static void lint(const struct linked *linked, const struct program *program, unsigned floor, struct text *why)
 {
     struct lint lint = {linked, program, floor, calloc(linked->count + 1, sizeof(*lint.before)), why};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The bytes and texts of tests/unit/forms.h compared with LLVM, which had no part in either: its
- * assembler makes our bytes from our texts, and its disassembler our texts from our bytes. The
- * newest LLVM found is used; LLVM=14 in the environment chooses one. Numbers may be written in
- * another base, and LLVM says w0 where it loads or stores 32 bits and less of r0: that is undone
- * first.
+ * The bytes and texts of tests/unit/forms.h compared with LLVM, which had no part in either: its assembler
+ * makes our bytes from our texts, and its disassembler our texts from our bytes. The newest LLVM found is used;
+ * LLVM=14 in the environment chooses one. Numbers may be written in another base, and LLVM says w0 where it
+ * loads or stores 32 bits and less of r0: that is undone first.
  */
 #include "unit/test.h"
 
@@ -20,10 +19,7 @@ static int version; /* of LLVM; 0 if there is none */
 static char suffix[16]; /* "-19" after the names of its programs, or "" */
 static char directory[] = "/tmp/stackbox-llvm-XXXXXX";
 
-/*
- * Runs a command in the directory, with the suffix for @ and the argument for #; returns its exit
- * status.
- */
+/* Runs a command in the directory, with the suffix for @ and the argument for #; returns its exit status. */
 static int run(const char *format, const char *argument)
 {
     AUTO_TEXT command = {0};

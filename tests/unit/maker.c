@@ -22,10 +22,7 @@ static void *make(void *maker)
     return NULL;
 }
 
-/*
- * Makers in many threads at the same time: they report their names, one ends, and the others
- * live on.
- */
+/* Makers in many threads at the same time: they report their names, one ends, and the others live on. */
 static void live(int out)
 {
     struct maker makers[MAKERS] = {0}, ended = {0};

@@ -466,10 +466,7 @@ TEST(awaited_first)
     end();
 }
 
-/*
- * With tables made on demand only, a new object's file stays open, and gets a table when a walk
- * needs it.
- */
+/* With tables made on demand only, a new object's file stays open, and gets a table when a walk needs it. */
 TEST(asked_for)
 {
     const char *path = path_in(own_directory, "asked");
@@ -550,8 +547,7 @@ TEST(told)
     CHECK(end_of_none == UNWIND_END_NO_TABLE || end_of_none == UNWIND_END_UNREAD);
     CHECK_NUMBER(kind_of(text), end_of_none + 1);
     /*
-     * BPF programs meet so many keys without an object that the map drops the first of them, but
-     * never a table.
+     * BPF programs meet so many keys without an object that the map drops the first of them, but never a table.
      */
     for (uint64_t i = 0; i < 1000; i++)
         objects_set_kind(objects, &(struct unwind_key){.device = 1, .inode = i + 1}, UNWIND_KEEPS_RECORDS);
@@ -788,10 +784,7 @@ static void take(void *context, size_t which, int result, const struct table *ta
     CHECK(!result == (table->words != NULL) && !result == (counts->rows != 0));
 }
 
-/*
- * Starts and kills the reader, until a kill comes before it is done. Returns the first file's
- * result.
- */
+/* Starts and kills the reader, until a kill comes before it is done. Returns the first file's result. */
 static int result_of_killed(struct table_builder *builder, const int *fds, size_t count)
 {
     results[0] = 0;
@@ -819,9 +812,8 @@ static void reader_is_killed(void)
 }
 
 /*
- * A file that takes as long as one of its size can: its functions refer alternately to two CIEs of
- * 32 million instructions each, remember and restore. (They are so long that each evicts the other
- * from the cache.)
+ * A file that takes as long as one of its size can: its functions refer alternately to two CIEs of 32 million
+ * instructions each, remember and restore. (They are so long that each evicts the other from the cache.)
  */
 static int endless_file(void)
 {
@@ -848,10 +840,7 @@ static int endless_file(void)
         .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = FRAMES + size, .sh_size = sizeof(names),
     };
     memcpy(bytes + FRAMES + size, names, sizeof(names));
-    /*
-     * Version 1, "", factors of 1 and -8, the return address in 16; CFA = rsp + 8; remember,
-     * restore.
-     */
+    /* Version 1, "", factors of 1 and -8, the return address in 16; CFA = rsp + 8; remember, restore. */
     static const unsigned char head[] = {1, 0, 1, 0x78, 16, 0x0c, 7, 8};
     for (size_t i = 0; i < 2; i++) {
         for (size_t word = 0; word < WORDS; word++)

@@ -482,9 +482,7 @@ static void put_pieces(char *word)
     }
 }
 
-/*
- * Parses `argv` by these tables into that much memory. The applets' tables share their first one.
- */
+/* Parses `argv` by these tables into that much memory. The applets' tables share their first one. */
 static bool parses_or_refuses(const struct option *const *these, size_t size, int argc, char **argv)
 {
     void *memory = calloc(1, size); /* of its own, so that out-of-bounds writes are found */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reports of random tallies, in every layout and with any options. A report of many entries must
- * equal the reports of the single entries, with equal texts merged and summed up; the order of
- * entries does not matter.
+ * Reports of random tallies, in every layout and with any options. A report of many entries must equal the
+ * reports of the single entries, with equal texts merged and summed up; the order of entries does not matter.
  */
 #include <ctype.h>
 
@@ -138,10 +137,7 @@ static bool next_piece(char **report, bool folded, struct piece *piece)
     return true;
 }
 
-/*
- * The expected pieces: those of every entry on its own. Returns their number; the caller frees
- * texts[i].
- */
+/* The expected pieces: those of every entry on its own. Returns their number; the caller frees texts[i]. */
 static size_t pieces_of_each(const struct scene *scene, struct report_options options,
                              struct piece *pieces, char **texts)
 {

@@ -2,9 +2,7 @@
 /* Unknown frames on top of each other become one that says how many: in every format. */
 #include "unit/report_scene.h"
 
-/*
- * Three entries of one process: two of them differ only in the addresses of their unknown frames.
- */
+/* Three entries of one process: two of them differ only in the addresses of their unknown frames. */
 static struct scene make_scene(void)
 {
     struct scene scene = {0};

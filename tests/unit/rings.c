@@ -586,9 +586,7 @@ struct chain {
     size_t count;
 };
 
-/*
- * Walks a stack of two frame records, with `copied` of at most `most` bytes; returns the 3rd frame.
- */
+/* Walks a stack of two frame records, with `copied` of at most `most` bytes; returns the 3rd frame. */
 static uint64_t walk_by(const struct numbers *numbers, struct processes *processes, size_t copied, size_t most,
                         const struct chain *chain)
 {

@@ -165,10 +165,7 @@ TEST(same_name_same_colour)
     CHECK_NUMBER(find(&one, "tar (")->fill, find(&other, "tar (")->fill);
     CHECK_NUMBER(find(&one, "read (250")->fill, find(&other, "read (3")->fill);
     CHECK(find(&other, "read (4")->fill != find(&other, "read (3")->fill);
-    /*
-     * Everything above a `--` has the waker's colour, including the delimiter and the kernel's
-     * part.
-     */
+    /* Everything above a `--` has the waker's colour, including the delimiter and the kernel's part. */
     CHECK(find(&other, "main (2")->fill != find(&other, "main (7")->fill);
     CHECK_NUMBER(find(&other, "read (1")->fill, find(&other, "read (2")->fill);
     CHECK(find(&other, "z (1")->fill != find(&other, "z (2")->fill);

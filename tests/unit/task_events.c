@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Records from the kernel: every length of each, and the records of this test's own children.
- */
+/* Records from the kernel: every length of each, and the records of this test's own children. */
 #include "kernel/task_events.h"
 
 #include <linux/perf_event.h>

@@ -116,10 +116,7 @@ static inline void close_own(const int *fd)
         close(*fd);
 }
 
-/*
- * Rounds of a test with random numbers: one in $FEWER_ROUNDS where they are slow, as in an
- * emulator.
- */
+/* Rounds of a test with random numbers: one in $FEWER_ROUNDS where they are slow, as in an emulator. */
 static inline int rounds(int usual)
 {
     const char *fewer = getenv("FEWER_ROUNDS");

@@ -56,10 +56,7 @@ static int note_entry(void *context, const struct link_cache_entry *entry)
 {
     struct finds *finds = context;
 
-    /*
-     * Truncated in its new table, a file with both formats still has the old one, which says no
-     * more.
-     */
+    /* Truncated in its new table, a file with both formats still has the old one, which says no more. */
     text_format(&finds->lines, "%s %s\n", entry->name, entry->path);
     finds->count++;
     return 0;

@@ -67,9 +67,7 @@ TEST(every_control)
         if (control != 0 && control < 0xe0)
             CHECK_NUMBER(result_of_chunks(raw, sizeof(raw)), control == 1 ? 0 : -EBADMSG);
     }
-    /*
-     * after an uncompressed start, properties must come; another reset would lose what it repeats
-     */
+    /* after an uncompressed start, properties must come; another reset would lose what it repeats */
     for (unsigned control = 0x80; control < 256; control += 0x20) {
         unsigned char raw[28] = "\1\0\5hello ";
         memcpy(raw + 9, controls + 9, 18);

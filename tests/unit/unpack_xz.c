@@ -168,10 +168,7 @@ TEST(every_spoiled_byte)
                 try_spoiled(&samples[i], at, (unsigned char)change, &believed, &wrong);
         CHECK_NUMBER(samples[i].is_checked ? wrong : 0, 0);
         CHECK_NUMBER(samples[i].is_checked ? believed : 0, 0);
-        /*
-         * LZMA without a checksum may unpack to something else, which shows that this test would
-         * notice.
-         */
+        /* LZMA without a checksum may unpack to something else, which shows that this test would notice. */
         CHECK(samples[i].is_checked || wrong > 0);
     }
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Stacks that BPF programs copied for a later walk: walked at once, later or never, dropped, and
- * damaged.
- */
+/* Stacks that BPF programs copied for a later walk: walked at once, later or never, dropped, and damaged. */
 #include "unwind/deferred.h"
 
 #include "machine/machine.h"
@@ -275,8 +272,7 @@ TEST(damaged)
 }
 
 /*
- * The records that have waited longest are truncated, then the oldest are dropped; the newest one
- * always stays.
+ * The records that have waited longest are truncated, then the oldest are dropped; the newest one always stays.
  */
 TEST(bounded)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Where unwinding on other machines differs from x86-64: the link register, frame records, signal
- * frames.
- */
+/* Where unwinding on other machines differs from x86-64: the link register, frame records, signal frames. */
 #include "hand_made_stacks.h"
 
 #define SIGNED 0x003b000000000000ull /* bits that pointer authentication may add to an address */

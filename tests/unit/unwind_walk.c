@@ -103,10 +103,7 @@ TEST(by_words)
     LAY(1, 1, STACK + 20 * 8);
     stack[21] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SP_WORD, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP_WORD, 0), PC(R_ROOT, 1));
-    /*
-     * How gcc realigns a stack: the old stack pointer is below the frame pointer, the caller's at
-     * it.
-     */
+    /* How gcc realigns a stack: the old stack pointer is below the frame pointer, the caller's at it. */
     LAY(5, STACK + 30 * 8, STACK + 40 * 8);
     stack[29] = PC(R_FRAME16, 4);
     stack[40] = 0;
@@ -254,9 +251,7 @@ TEST(ends)
 }
 
 /* Wild values: the walk reads nothing below the stack or outside user memory. */
-/*
- * Start code has no table: the walk takes it for code without a caller, and ignores the rest.
- */
+/* Start code has no table: the walk takes it for code without a caller, and ignores the rest. */
 TEST(start_code)
 {
     LAY(1, PC(R_UNKNOWN, 1));

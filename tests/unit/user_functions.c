@@ -14,9 +14,7 @@ static struct found {
     size_t matched;
 } found;
 
-/*
- * Resolves PREFIX PATH : `rest` in the file at PATH.
- */
+/* Resolves PREFIX PATH : `rest` in the file at PATH. */
 static int find(const char *prefix, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
@@ -139,9 +137,7 @@ static void put(struct user_image *image, const char *name, unsigned at)
     user_image_symbol(image, name, STT_FUNC, CODE + at, 4);
 }
 
-/*
- * Names as in source code: operators whose characters are special in patterns, and parts of names.
- */
+/* Names as in source code: operators whose characters are special in patterns, and parts of names. */
 TEST(readable_names)
 {
     static struct user_image image;

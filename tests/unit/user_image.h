@@ -120,9 +120,7 @@ static inline void user_image_section(struct user_image *image, unsigned index, 
     image_put(elf, at + 16 + 5 * word, word, index == IMAGE_SYMBOLS ? (is_64 ? 24 : 16) : 0);
 }
 
-/*
- * Puts everything in its place: symbols 0x1800, their names 0x2400, notes 0x2800, sections 0x3800.
- */
+/* Puts everything in its place: symbols 0x1800, their names 0x2400, notes 0x2800, sections 0x3800. */
 static inline void user_image_finish(struct user_image *image)
 {
     static const char names[] = "\0.text\0.symtab\0.strtab\0.note.stapsdt\0.stapsdt.base\0.names";

@@ -15,10 +15,7 @@ static double least(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b, double
     return share_growth_at_least(&(struct share){a, of_a}, &(struct share){b, of_b}, sigmas);
 }
 
-/*
- * Newcombe, Statistics in Medicine 17 (1998), table II, method 10: lower limits at 95 %, with four
- * digits.
- */
+/* Newcombe, Statistics in Medicine 17 (1998), table II, method 10: lower limits at 95 %, with four digits. */
 TEST(as_it_was_published)
 {
     static const struct {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Makes .xz files by hand, and corrects the checksums of damaged ones, independently of the reader.
- */
+/* Makes .xz files by hand, and corrects the checksums of damaged ones, independently of the reader. */
 #ifndef STACKBOX_XZ_IMAGE_H
 #define STACKBOX_XZ_IMAGE_H
 
@@ -189,9 +187,7 @@ static inline size_t xz_fix_index(unsigned char *bytes, size_t size, size_t at)
     return end + 4;
 }
 
-/*
- * Corrects the CRC32s of one stream, as far as its parts can be found; returns where it ends, or 0.
- */
+/* Corrects the CRC32s of one stream, as far as its parts can be found; returns where it ends, or 0. */
 static inline size_t xz_fix_stream(unsigned char *bytes, size_t size, size_t at)
 {
     uint64_t unpacked;
