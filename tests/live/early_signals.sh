@@ -9,17 +9,23 @@
 
 have_root || skip_all "tracing needs root"
 
+# ended_after DELAY ARG...: the status. Not by kill and wait of a shell: its new child takes a signal for the
+# shell's own trap, and then forgets it, until it has reset its traps.
+ended_after()
+{
+    delay=$1
+    shift
+    timeout --foreground --preserve-status -s TERM "$delay" "$STACKBOX" "$@" </dev/null >"$scratch/out" \
+        2>"$scratch/err"
+}
+
 # ends NAME ARG...: begins, is ended by SIGTERM after one delay or another, and again
 ends()
 {
     name=$1 wrong=
     shift
     for delay in 0.001 0.002 0.003 0.004 0.006 0.008 0.010 0.013 0.016 0.020 0.030 0.050; do
-        "$STACKBOX" "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
-        stackbox=$!
-        sleep $delay
-        kill -s TERM $stackbox 2>/dev/null
-        wait $stackbox 2>/dev/null
+        ended_after $delay "$@"
         case $? in
         0) grep -qE '^(Tracing|Sampling) ' "$scratch/out" "$scratch/err" || wrong="$wrong $delay: no header;" ;;
         143) ! [ -s "$scratch/out" ] || wrong="$wrong $delay: killed after its report had begun;" ;;
@@ -41,10 +47,6 @@ ends walltime walltime -p $$
 
 # Interrupted before it was let go, a command does not run, and the status is the signal's.
 for delay in 0.004 0.010; do
-    "$STACKBOX" stackcount t:sched:sched_process_hang -- sleep 1000 </dev/null >"$scratch/out" 2>"$scratch/err" &
-    stackbox=$!
-    sleep $delay
-    kill -s TERM $stackbox
-    wait $stackbox 2>/dev/null
+    ended_after $delay stackcount t:sched:sched_process_hang -- sleep 1000
     is "a command: the status is the signal's, after $delay s" $? 143
 done
