@@ -109,13 +109,14 @@ units()
     done
 }
 
-# One per CPU at a time: each writes its own log.
+# One per CPU at a time: each writes its own log. By an absolute path: qemu-user finds /proc/self/exe
+# by the path that it was given, also in another directory.
 run_units()
 {
     began=$(date +%s)
     # shellcheck disable=SC2016 # for that shell
     units | xargs -P "$(nproc)" -I UNIT sh -c \
-        'timeout 300 "$1" "$2/unit/$3" >"$2/$3.log" 2>&1 </dev/null; echo $? >"$2/$3.status"' \
+        'timeout 300 "$1" "$PWD/$2/unit/$3" >"$2/$3.log" 2>&1 </dev/null; echo $? >"$2/$3.status"' \
         unit "$emulator" "$build" UNIT
     for unit in $(units); do
         read -r status <"$build/$unit.status"
