@@ -9,7 +9,7 @@
 #include "base/util.h"
 
 /* Makes room for that many bytes more. False: there is none, or an earlier one was lacking. */
-static bool reserve(struct text *text, size_t length)
+bool text_reserve(struct text *text, size_t length)
 {
     text->failed = text->failed || length >= SIZE_MAX - text->length ||
                    array_reserve(&text->data, &text->room, text->length + length + 1, 1);
@@ -18,7 +18,7 @@ static bool reserve(struct text *text, size_t length)
 
 void text_append(struct text *text, const char *bytes, size_t length)
 {
-    if (!reserve(text, length))
+    if (!text_reserve(text, length))
         return;
     if (length)
         memcpy(text->data + text->length, bytes, length);
@@ -42,7 +42,7 @@ void text_format_list(struct text *text, const char *format, va_list list)
         text->failed = true;
     else if ((size_t)length < sizeof(small))
         text_append(text, small, (size_t)length);
-    else if (reserve(text, (size_t)length)) {
+    else if (text_reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }

@@ -16,6 +16,8 @@ struct text {
 };
 
 void text_append(struct text *text, const char *bytes, size_t length);
+/* Makes room for so many bytes, and a NUL, behind those it has. False, and `failed`: no memory. */
+bool text_reserve(struct text *text, size_t length);
 void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_format_list(struct text *text, const char *format, va_list list)

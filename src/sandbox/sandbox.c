@@ -165,6 +165,9 @@ int sandbox_readable(int fd)
 /* An answer takes some hundred bytes per address: a longer one is malicious or broken. */
 #define MOST_ANSWER (256 << 20)
 
+/* What a pipe holds, unless it was changed. */
+#define PIPE_BYTES 65536
+
 /* How long to wait for a process that has answered, for a trial, and for one that was killed. */
 #define MOST_EXIT_US 1000000
 #define MOST_TRIAL_US 500000
@@ -583,20 +586,18 @@ static bool has_more(const struct sandbox_run *run, uint64_t until)
 /* 0 once everything is there, -EINPROGRESS, or another negative errno. */
 static int read_answer(struct sandbox_run *run, uint64_t until)
 {
-    char piece[4096];
-    ssize_t got;
+    struct text *answer = &run->answer;
 
     while (has_more(run, until)) {
-        do
-            got = read(run->answers, piece, sizeof(piece));
-        while (got < 0 && errno == EINTR);
-        if (got < 0)
-            return -errno;
-        if (!got)
-            return run->answer.failed ? -ENOMEM : 0;
-        if (run->answer.length + (size_t)got > MOST_ANSWER) /* malicious or broken */
+        if (!text_reserve(answer, PIPE_BYTES))
+            return -ENOMEM;
+        const ssize_t got = read_some(run->answers, answer->data + answer->length, PIPE_BYTES);
+        if (got <= 0)
+            return (int)got;
+        answer->length += (size_t)got;
+        answer->data[answer->length] = '\0';
+        if (answer->length > MOST_ANSWER) /* malicious or broken */
             return -EBADMSG;
-        text_append(&run->answer, piece, (size_t)got);
     }
     return -EINPROGRESS;
 }
