@@ -18,7 +18,7 @@
  *         hash = scratch.bytes = bytes
  *         for (at = 0; at < bytes; at += 4 frames)
  *             for each frame of the 4
- *                 hash = swap((hash ^ frame) * MIX)    the upper bits depend on most of those below them
+ *                 hash = swap((hash ^ frame) * MIX)    the best bits, at the top, move to the bottom
  *         word = hash >> 3 | SPILLED                   neither an id nor an errno
  *         if (bytes <= 8 * SHALLOW_DEPTH)
  *             word |= SHALLOW

@@ -409,7 +409,7 @@ static int open_and_profile(struct profiling *profiling)
 
 static int run(const struct arguments *arguments)
 {
-    static struct profiling profiling; /* large, for a stack */
+    static struct profiling profiling; /* too large for a small stack */
     const struct sampling_event *event;
     struct text error = {0};
     int result = check_usage(arguments, &event, &error);

@@ -302,7 +302,7 @@ static int open_and_trace(void *context)
 
 static int run(const struct arguments *arguments)
 {
-    static struct tracing tracing; /* large, for a stack */
+    static struct tracing tracing; /* too large for a small stack */
     struct text error = {0};
 
     tracing.probing = (struct probing)PROBING_NONE(&settings.probes);

@@ -118,8 +118,8 @@ struct candidate {
 };
 
 /*
- * So many functions without an address before the first one with an address, and all are hidden.
- * Some kernels of s390 have functions at address 0.
+ * If this many functions come first that have no address, the kernel hides all addresses. On s390 a
+ * few functions may really be at 0.
  */
 #define MANY_HIDDEN 1000
 

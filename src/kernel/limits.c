@@ -324,7 +324,10 @@ static uint64_t number_of(const struct place *place, const char *name, uint64_t 
     return number;
 }
 
-/* Where there is no limit, v1 has the bytes of as many pages as a `long` can count. */
+/*
+ * Without a limit v1 shows the bytes of as many pages as a `long` can count. Of 32 bits, that is
+ * 8 TB, which passes as a limit and is none.
+ */
 static uint64_t limit_from(uint64_t number)
 {
     return number > UINT64_MAX / 4 ? UINT64_MAX : number;
@@ -345,8 +348,8 @@ static void take_limit(const struct place *place, const char *name, uint64_t lim
 }
 
 /*
- * False: no cgroup above has a limit, either. Without a limit nothing else is read: what
- * memory.stat tells the kernel first has to add up.
+ * False: no cgroup above has a limit, either. What is used matters only below a limit, and is not
+ * read without one: the kernel adds up all CPUs' counters when memory.stat is read.
  */
 static bool take_level(const struct place *place, struct cgroup_memory *found)
 {

@@ -157,9 +157,10 @@ static struct life *life_of(struct processes *processes, const struct task_event
 static void inherit_name(struct program *program, const struct life *parent,
                          const struct task_event *event)
 {
-    program->name_guessed = event->forker != event->parent || parent->programs->name_guessed;
-    if (event->forker == event->parent ||
-        !processes_read_name(event->parent, event->forker, program->name))
+    const bool by_first = event->forker == event->parent;
+
+    program->name_guessed = !by_first || parent->programs->name_guessed;
+    if (by_first || !processes_read_name(event->parent, event->forker, program->name))
         memcpy(program->name, parent->programs->name, sizeof(program->name));
 }
 
@@ -772,7 +773,7 @@ static int begin_listening(struct processes *processes, const struct processes_o
 
     processes->listening = options->silent ? -ECANCELED
         : options->told ? 0 : task_events_open(&processes->events, 0);
-    processes->hears_names = !processes->listening && !options->told;
+    processes->listens_to_all = !processes->listening && !options->told;
     if ((processes->listening == -EACCES || processes->listening == -EPERM) && options->task)
         processes->listening = task_events_open(&processes->events, options->task);
     if (processes->listening)

@@ -198,7 +198,7 @@ struct process_name {
     bool from_thread, doubtful; /* a first thread in the tally has it; another has another */
     uint64_t generation;
     char comm[COMM_BYTES + 1];
-    char shown[COMM_BYTES + 1]; /* by /proc, when the names were made; "": nothing */
+    char shown[COMM_BYTES + 1]; /* by /proc, when the names were made; "": not asked */
 };
 
 struct process_names {

@@ -43,12 +43,12 @@ static bool is_process(uint32_t pid)
 }
 
 /*
- * Has the program the name that was last reported? Then /proc is not asked: during an exec it shows
- * the new name already, and the kernel reports that, and so the exec, only afterwards.
+ * Is its name certainly the last one reported? Then /proc must not be asked: during an exec the
+ * kernel changes the name there before it reports the exec.
  */
 static bool is_certain(const struct processes *processes, const struct program *program)
 {
-    return processes->hears_names && program->name[0] && !program->name_guessed &&
+    return processes->listens_to_all && program->name[0] && !program->name_guessed &&
            !processes->lost_at && !task_events_joined(processes->events);
 }
 

@@ -45,7 +45,7 @@ enum program_origin {
 struct program {
     struct program *older;
     char name[16]; /* its process's name, as last reported or seen; "": unknown */
-    bool name_guessed; /* that of another thread, which forked it: no report tells that */
+    bool name_guessed; /* from a thread that forked it and whose name no report tells */
     uint64_t since; /* 0: since before we looked */
     enum program_origin origin;
     struct image *image;
@@ -172,7 +172,7 @@ struct processes {
     struct mapped_files *files;
     struct task_events *events; /* NULL: not listening */
     int listening;              /* 0, or why not */
-    bool hears_names;           /* all processes' */
+    bool listens_to_all;        /* and not to one task */
     struct history history;
     uint32_t *pids; /* these only, if there are any */
     size_t pid_count;

@@ -505,7 +505,7 @@ int probing_trace(struct probing *probing, const struct probing_calls *calls)
     struct attach_request request = {
         .instead = way == COLLECT_RINGS    ? &ring_attach
                    : way == COLLECT_PTRACE ? &ptrace_attach : NULL,
-        .context = calls->collector, /* the first member of what these take */
+        .context = calls->collector, /* the ring_source or ptrace_hits begins with it */
         .program_name = calls->applet,
         .numbered = calls->numbered,
         .tracefs = probing->find.tracefs,

@@ -79,7 +79,7 @@ int probing_find(struct probing *probing, struct session *session);
 struct probing_calls {
     const char *applet;
     const struct session *session;
-    struct collector *collector; /* which attaches itself if it needs no programs */
+    struct collector *collector; /* attached to itself if it needs no programs */
     void *context;
     const struct controls *controls; /* programs', if nested returns are to be counted; or NULL */
     bool numbered;                   /* they tell which place was hit */

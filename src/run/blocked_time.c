@@ -655,7 +655,7 @@ static void complete_reports(struct tracing *tracing)
 
 int blocked_time_run(const struct blocked_time_config *asked)
 {
-    static struct tracing own; /* large, for a stack */
+    static struct tracing own; /* too large for a small stack */
     struct tracing *tracing = &own;
     const struct store_config config = {
         .stacks = asked->trace->storage,
