@@ -9,8 +9,8 @@
 
 have_root || skip_all "tracing needs root"
 
-# ended_after DELAY ARG...: the status. Not by kill and wait of a shell: its new child takes a signal for the
-# shell's own trap, and then forgets it, until it has reset its traps.
+# ended_after DELAY ARG...: the status. Not by a shell's kill: until it has reset its traps, the shell's new child
+# takes the signal for its parent's trap, and then forgets it.
 ended_after()
 {
     delay=$1
