@@ -36,7 +36,7 @@ others_exec()
         sleep "$1"
     done &
     others=$!
-    test_processes="$test_processes $others"
+    kill_at_end "$others"
 }
 pause=0
 [ -z "$GUEST" ] || pause=0.05 # in emulation it would leave little CPU time

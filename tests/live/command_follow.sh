@@ -43,7 +43,7 @@ while :; do
     "$WORKLOADS/calls" -n 1000 -N $NOISE >/dev/null
     [ -z "$GUEST" ] || sleep 0.05 # in emulation it would leave little CPU time
 done &
-test_processes="$test_processes $!"
+kill_at_end $!
 
 all "a family" -K $EVENT -- "$WORKLOADS/family"
 made_alone=$(made)

@@ -157,7 +157,7 @@ start_terminal()
     : >"$scratch/out" # removes the last run's output
     "$WORKLOADS/session" --limit 60 --terminal "$@" <"$scratch/keys" >"$scratch/out" 2>&1 &
     terminal=$!
-    test_processes="$test_processes $terminal"
+    kill_at_end "$terminal"
     exec 9>"$scratch/keys"
 }
 # in_terminal: the process that it runs

@@ -175,7 +175,7 @@ activity()
 prepare()
 {
     activity &
-    test_processes="$test_processes $!"
+    kill_at_end $!
     # A make that runs two programs, as guests have none.
     command -v make >/dev/null || printf '#!/bin/sh\ntrue\n/bin/busybox true\n' >"$scratch/bin/make"
     [ ! -f "$scratch/bin/make" ] || chmod 755 "$scratch/bin/make"
@@ -213,7 +213,7 @@ type_it()
     "$WORKLOADS/session" --limit "$LIMIT" sh -c "exec $typed" </dev/null \
         >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
-    test_processes="$test_processes $stackbox"
+    kill_at_end "$stackbox"
     case "$typed " in
     *" --top 5 ") stop_it ;;
     *" -D "* | *" 1 " | *" 1 > "* | *--max* | *" -- "* | *--list* | flamegraph* | report* | check* | \

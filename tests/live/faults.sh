@@ -426,7 +426,8 @@ case $FAULTS in
 esac
 
 sleep 100000 &
-sleeper=$! test_processes="$test_processes $!"
+sleeper=$!
+kill_at_end $!
 : >"$scratch/plan"
 : >"$scratch/known"
 turn=0

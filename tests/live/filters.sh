@@ -277,7 +277,7 @@ inside()
     start_workload outside calls -c getsid -w -k -n 30 -N $NAME
     "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" 2>"$scratch/why" &
     namespace=$!
-    test_processes="$test_processes $namespace"
+    kill_at_end "$namespace"
     wait_until 30 test -f "$scratch/started" || return
     go outside
     wait_until 30 grep -q '^done' "$scratch/inside.out"

@@ -16,7 +16,7 @@ while :; do
     "$WORKLOADS/calls" -n 1000 -N noise$$ >/dev/null
     [ -z "$GUEST" ] || sleep 0.3 # in emulation it would leave little CPU time
 done &
-test_processes="$test_processes $!"
+kill_at_end $!
 
 # held WORD...: a shell that waits for $scratch/go to become this command; a child that it has forked before
 # makes 700 calls at $scratch/go, too
@@ -30,7 +30,7 @@ held()
         while [ ! -e "$SCRATCH/go" ]; do sleep 0.05; done
         exec "$@"' held "$@" >"$scratch/made" 2>"$scratch/made.err" &
     held=$!
-    test_processes="$test_processes $held"
+    kill_at_end "$held"
     wait_until 20 test -e "$scratch/forked"
 }
 

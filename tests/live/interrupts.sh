@@ -15,7 +15,7 @@ have_root || skip_all "tracing needs root"
 cpu=$(nproc)
 while [ "$cpu" -gt 0 ]; do
     "$WORKLOADS/burn" -s 120000 -N "by$$" >/dev/null 2>&1 &
-    test_processes="$test_processes $!"
+    kill_at_end $!
     cpu=$((cpu - 1))
 done
 

@@ -90,10 +90,10 @@ END
 load()
 {
     while :; do w/many -n 20; w/brief -c 20 -l 100; done >/dev/null 2>&1 &
-    test_processes="$test_processes $!"
+    kill_at_end $!
     [ -z "$GUEST" ] || return 0 # in emulation one loop leaves little CPU time
     while :; do w/calls -n 3000; w/family -c 10; done >/dev/null 2>&1 &
-    test_processes="$test_processes $!"
+    kill_at_end $!
 }
 
 # ---- the checks do find leftovers
@@ -132,9 +132,7 @@ load
 w/signal_runs -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >signalled 2>&1
 is "all runs and all their processes ended (seed $SEED)" \
     "$? $(grep -c '^run ' signalled) $(grep -cv '^run ' signalled)" "0 $RUNS 0"
-for process in $test_processes; do
-    kill -s KILL "$process"
-done 2>/dev/null
+kill_children
 
 # A run may end by itself; before anything is traced, by the signal or with status 1, and nothing
 # printed; or like the command that it ran.

@@ -49,12 +49,35 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/$test_name.XXXXXX") || exit 1
 trap test_ends EXIT
 trap 'exit 1' HUP INT TERM
 
+# began_at PID: in clock ticks; nothing if it has ended
+began_at()
+{
+    # shellcheck disable=SC2086 # words
+    (read -r stat <"/proc/$1/stat" && set -- ${stat##*) } && echo "${20}") 2>/dev/null
+}
+
+# kill_at_end PID...: these end with the test, at the latest
+kill_at_end()
+{
+    local process
+    for process in "$@"; do
+        test_processes="$test_processes $process:$(began_at "$process")"
+    done
+}
+
+# kill_children: but not another test's processes that now have their numbers
+kill_children()
+{
+    local process
+    for process in $test_processes; do
+        [ "${process#*:}" != "$(began_at "${process%:*}")" ] || kill -s KILL "${process%:*}"
+    done 2>/dev/null
+}
+
 test_ends()
 {
     test_status=$?
-    for process in $test_processes; do
-        kill -s KILL "$process"
-    done 2>/dev/null
+    kill_children
     close_machine
     # Unmounts what the test left mounted, so that rm deletes no files there.
     grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
@@ -363,7 +386,7 @@ start_workload()
     "$WORKLOADS/session" --limit "$LIMIT" "$program" "$@" </dev/null \
         >"$scratch/$name.out" 2>&1 &
     echo $! >"$scratch/$name.pid"
-    test_processes="$test_processes $!"
+    kill_at_end $!
     case " $* " in
     *' -w '*) wait_until 20 grep -q '^ready' "$scratch/$name.out" ;;
     esac
@@ -438,7 +461,7 @@ start_stackbox()
     "$WORKLOADS/session" --limit "$LIMIT" $under "$STACKBOX" "$@" </dev/null \
         >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
-    test_processes="$test_processes $stackbox"
+    kill_at_end "$stackbox"
     wait_until "$LIMIT" tracing_runs && ! ended "$stackbox"
 }
 
@@ -469,14 +492,14 @@ start_held()
         'mount --bind "$0" "$1" && shift && exec "$@"' "$nobody" "$read_then" \
         "$STACKBOX" stackcount "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
-    test_processes="$test_processes $stackbox"
+    kill_at_end "$stackbox"
     wait_until 20 is_held "$stackbox"
 }
 
 release_held()
 {
     while :; do echo 127 >"$nobody"; done 2>/dev/null &
-    test_processes="$test_processes $!"
+    kill_at_end $!
 }
 
 # is_held PID: does it have a child that waits at a pipe?

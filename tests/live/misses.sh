@@ -117,7 +117,7 @@ limit=kernel/perf_event_max_sample_rate
 before=$(cat /proc/sys/$limit)
 "$WORKLOADS/burn" -s 120000 >/dev/null 2>&1 &
 burner=$!
-test_processes="$test_processes $burner"
+kill_at_end "$burner"
 taskset -p 1 $burner >/dev/null
 
 for event in cpu-clock task-clock; do

@@ -47,7 +47,7 @@ set_sysctl kernel/perf_event_paranoid 2
 "$WORKLOADS/deny" --cap all --uid 65534 -- "$scratch/stackbox" profile -f --nice 5 -- sleep 3 \
     >"$scratch/out" 2>"$scratch/said" &
 stackbox=$!
-test_processes="$test_processes $stackbox"
+kill_at_end "$stackbox"
 wait_until 20 grep -qs Sampling "$scratch/said"
 is "without privileges: it is lowered" "$(nices $stackbox)" "$((ours + 5)) "
 wait $stackbox

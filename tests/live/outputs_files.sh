@@ -149,7 +149,7 @@ rm -rf ./* ./.[!.]*
     done
 ) >"$scratch/looks" 2>&1 &
 looking=$!
-test_processes="$test_processes $looking"
+kill_at_end "$looking"
 for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
     # shellcheck disable=SC2086 # words
     run_stackbox stackcount -o r.svg $EVENT -- $CHAINS
@@ -184,7 +184,7 @@ rm -rf ./*
 mkfifo pipe
 cat pipe >through &
 reading=$!
-test_processes="$test_processes $reading"
+kill_at_end "$reading"
 # shellcheck disable=SC2086 # words
 run_stackbox stackcount --format folded -o pipe $EVENT -- $CHAINS
 wait $reading

@@ -134,7 +134,7 @@ is "without -I they have none" "$(folded_sum "$scratch/out" '^swapper')" 0
 # in it.
 "$WORKLOADS/session" --limit 60 dd if=/dev/zero of=/dev/null bs=1048576 2>/dev/null &
 reader=$!
-test_processes="$test_processes $reader"
+kill_at_end "$reader"
 run_stackbox profile -F 499 -f -p $reader 2
 kill $reader
 wait $reader 2>/dev/null

@@ -37,7 +37,7 @@ open_pane()
     (cd "$scratch" && in_tmux new-session -d -x "$1" -y 20 "exec env PS1='ready> ' sh -i")
     in_tmux set-option -g status off
     in_tmux resize-window -x "$1" -y 20
-    test_processes="$test_processes $(in_tmux display-message -p '#{pid}')"
+    kill_at_end "$(in_tmux display-message -p '#{pid}')"
     : >"$scratch/raw"
     in_tmux pipe-pane "exec cat >>'$scratch/raw'"
     wait_until 20 is_ready

@@ -61,7 +61,7 @@ is "two threads" "$status $(sed 's/;.*//' "$scratch/out" | sort -u | grep -c bur
 
 "$WORKLOADS/deny" $NOBODY -- "$scratch/burn" -s 600000 >"$scratch/burn.out" &
 burner=$!
-test_processes="$test_processes $burner"
+kill_at_end "$burner"
 wait_until "$LIMIT" grep -q other_tid "$scratch/burn.out"
 run_stackbox profile -F 199 -f -D 2 -p $burner
 whole "a running process" 5 1000

@@ -122,7 +122,7 @@ done
 
 "$WORKLOADS/deny" $NOBODY -- "$scratch/sleeps" -o nap -n 2000 >/dev/null &
 sleeper=$!
-test_processes="$test_processes $sleeper"
+kill_at_end "$sleeper"
 mkdir -m 777 "$scratch/reports"
 run_stackbox walltime -f -D 1 -p $sleeper -o "$scratch/reports/x.sbx" -o "$scratch/reports/x.svg" -o "$scratch/reports/x.folded"
 is "a running process, by all formats" "$status" 0
@@ -152,7 +152,7 @@ for who in root nobody; do
     # shellcheck disable=SC2086 # words
     "$WORKLOADS/deny" --syscall bpf:EPERM $user -- sleep 1000 &
     sleeper=$!
-    test_processes="$test_processes $sleeper"
+    kill_at_end "$sleeper"
     tries=0
     until [ "$(cat /proc/$sleeper/comm)" = sleep ] || [ $tries = 50 ]; do
         tries=$((tries + 1))

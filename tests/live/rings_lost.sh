@@ -77,7 +77,7 @@ mkfifo "$scratch/pipe"
 "$STACKBOX" stacksnoop --collect rings --buffer-size 64 "$EVENT" -- "$WORKLOADS/calls" -n $N >"$scratch/pipe" \
     2>"$scratch/err" &
 snoop=$!
-test_processes="$test_processes $snoop"
+kill_at_end "$snoop"
 exec 3<"$scratch/pipe"
 done_calling()
 {
@@ -117,13 +117,13 @@ else
     N=5000
     taskset 2 "$WORKLOADS/calls" -w -n $N >"$scratch/far.out" &
     far=$!
-    test_processes="$test_processes $far"
+    kill_at_end "$far"
     wait_until 20 grep -q ready "$scratch/far.out"
     : >"$scratch/err"
     in_cpuset "$STACKBOX" stacksnoop --collect rings --debug --buffer-size 64 -p $far "$EVENT" >"$scratch/out" \
         2>"$scratch/err" &
     snoop=$!
-    test_processes="$test_processes $snoop"
+    kill_at_end "$snoop"
     wait_until "$LIMIT" grep -q '^Tracing' "$scratch/err"
     kill -s STOP $snoop
     kill -s USR2 $far

@@ -35,7 +35,7 @@ LD_PRELOAD=$scratch/libmine.so sleep 300 &
 preloaded=$!
 sleep 300 &
 plain=$!
-test_processes="$test_processes $preloaded $plain"
+kill_at_end "$preloaded" "$plain"
 # mapped PID FILE: has it mapped the file already?
 mapped()
 {
@@ -72,7 +72,7 @@ ldd /bin/sleep | grep -o '/[^ ]*' | while read -r file; do
 done
 chroot "$root" /bin/sleep 300 &
 inside=$!
-test_processes="$test_processes $inside"
+kill_at_end "$inside"
 wait_until 10 mapped $inside libc.so.6
 # Other containers on this machine may come first: up to four are listed.
 run_stackbox stackcount -D 0.2 c:l64a

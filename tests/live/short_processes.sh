@@ -99,7 +99,7 @@ start_bomb
 "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" profile -f -F 997 </dev/null >"$scratch/profile" \
     2>"$scratch/profile.err" &
 profile=$!
-test_processes="$test_processes $profile"
+kill_at_end "$profile"
 wait_until 20 grep -q '^Sampling' "$scratch/profile.err"
 start_stackbox stackcount -f --debug "$EVENT" || fail "with profile: starts" "$(cat "$scratch/err")"
 run_bomb

@@ -62,7 +62,7 @@ is "an empty folded run prints no data" "$(cat "$scratch/out")" ""
     exec "$STACKBOX" stackcount $QUIET </dev/null >"$scratch/ignored" 2>&1
 ) &
 ignoring=$!
-test_processes="$test_processes $ignoring"
+kill_at_end "$ignoring"
 wait_until 20 grep -q '^Tracing' "$scratch/ignored"
 kill -s HUP $ignoring
 kill -s INT $ignoring
@@ -99,7 +99,7 @@ mkfifo "$scratch/keys"
 "$WORKLOADS/session" --limit 60 --console "$STACKBOX" stackcount $QUIET <"$scratch/keys" \
     >"$scratch/out" 2>"$scratch/err" &
 entered=$!
-test_processes="$test_processes $entered"
+kill_at_end "$entered"
 exec 9>"$scratch/keys"
 wait_until 20 grep -q '^Tracing' "$scratch/out"
 contains "the header says Enter" "$scratch/out" "Hit Enter to end."
@@ -200,13 +200,13 @@ start_slow()
         wait_until 30 test -e "$scratch/read-on"
         cat >"$scratch/report"
     ) &
-    test_processes="$test_processes $!"
+    kill_at_end $!
     : >"$scratch/out"
     : >"$scratch/err"
     "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" stackcount -f $EVENT </dev/null \
         >"$scratch/slow" 2>"$scratch/err" &
     stackbox=$!
-    test_processes="$test_processes $stackbox"
+    kill_at_end "$stackbox"
     wait_until 30 tracing_runs
     go many
     kill -s INT "$stackbox"

@@ -35,7 +35,7 @@ prints()
 # The workload calls all the time, from one place.
 "$WORKLOADS/calls" -n 1 >/dev/null || fail "the workload" "it does not run"
 sh -c "while :; do '$WORKLOADS/calls' -n 5 >/dev/null; done" &
-test_processes="$test_processes $!"
+kill_at_end $!
 
 # once NAME: for three seconds in the middle of a run
 once()
@@ -63,7 +63,7 @@ read_at_end()
 {
     sh -c '"$@" >"$0/out" 2>"$0/err" & echo $! >"$0/pid"; wait; cat /proc/$$/io >"$0/io"' "$scratch" "$STACKBOX" "$@" &
     runner=$!
-    test_processes="$test_processes $runner"
+    kill_at_end "$runner"
     wait_until "$LIMIT" grep -q '^Tracing' "$scratch/out" || fail "$*: it traces" "$(cat "$scratch/err")"
     sleep 1
     before=$(read_by "$(cat "$scratch/pid")")

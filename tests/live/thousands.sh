@@ -53,7 +53,7 @@ if have_kprobes && [ "$GUEST" != newest ]; then
     "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" stackcount -f --force --attach-by pmu '*' \
         </dev/null >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
-    test_processes="$test_processes $stackbox"
+    kill_at_end "$stackbox"
     wait_until "$LIMIT" some_attached
     is "many were attached, but not all" "$? $(ended "$stackbox" && echo ended)" "0 "
     finish_stackbox
@@ -114,7 +114,7 @@ slower: choose a process (-p), narrow the pattern, or give --force"
         while [ $i -lt 300 ]; do kill -0 $$; i=$((i + 1)); done; echo done; read word' \
         <"$scratch/word" >"$scratch/shell" &
     shell=$!
-    test_processes="$test_processes $shell"
+    kill_at_end "$shell"
     exec 5>"$scratch/word"
     start_stackbox stackcount -f -U --debug -p $shell 'c:*' || fail "c:*" "$(tail -n 3 "$scratch/err")"
     echo >&5

@@ -22,7 +22,7 @@ samples()
     : >"$scratch/bare.out"
     "$@" </dev/null >"$scratch/bare.out" 2>&1 &
     bare=$!
-    test_processes="$test_processes $bare"
+    kill_at_end "$bare"
     wait_until 20 grep -q '^ready' "$scratch/bare.out"
     [ -z "${then:-}" ] || $then
     if start_stackbox profile -U -f -F 499 --unwind tables -p "$bare"; then

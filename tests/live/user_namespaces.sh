@@ -88,7 +88,7 @@ start_inside()
     : >"$scratch/inside.out"
     "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" >"$scratch/log" 2>&1 &
     namespace=$!
-    test_processes="$test_processes $namespace"
+    kill_at_end "$namespace"
     wait_until 20 grep -q '^ready' "$scratch/inside.out" ||
         fail "$1" "never ready: $(cat "$scratch/inside.out" "$scratch/log")"
     outer=$(outer_pid)
@@ -213,7 +213,7 @@ layered()
     living=$1
     unshare -m sh "$scratch/layers.sh" >"$scratch/inside.out" 2>"$scratch/log" &
     namespace=$!
-    test_processes="$test_processes $namespace"
+    kill_at_end "$namespace"
     wait_until 20 grep -q '^ready' "$scratch/inside.out" || return
     start_stackbox stackcount -f -U $EVENT || fail "overlayfs" "$(cat "$scratch/err")"
     kill -s STOP "$stackbox"

@@ -58,7 +58,7 @@ chmod +x "$scratch/run"
 (cd "$scratch" && in_tmux new-session -d -x 80 -y 12 "exec env PS1='ready> ' sh -i")
 in_tmux set-option -g status off
 in_tmux resize-window -x 80 -y 12
-test_processes="$test_processes $(in_tmux display-message -p '#{pid}')"
+kill_at_end "$(in_tmux display-message -p '#{pid}')"
 type_line "stty -a | sed 1d >before; echo over\$?"
 wait_until 20 screen_has '^over0$'
 
