@@ -365,6 +365,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         close(file->fd);
         file->fd = -ENODEV;
     }
+    if (file->fd == -ESTALE && in_memory) /* its process runs another program by now */
+        file->fd = -ENOENT;
     if (file->fd < 0) {
         if (file->fd == -ENODEV && !in_memory) /* a device or the like */
             file->kind = MAPPED_OTHER;
@@ -515,11 +517,17 @@ struct mapped_file *mapped_files_see(struct mapped_files *files, const struct ma
         file = file->next;
     if (!file)
         file = add_file(files, bucket, sight, path, length);
-    else if (file->inode && file->fd < 0 && file->kind == MAPPED_FILE)
+    else if (file->inode && file->fd < 0 &&
+             (file->kind == MAPPED_FILE || mapped_file_is_unseen(file)))
         open_file(files, file, sight, false);
     if (file)
         file->references++;
     return file;
+}
+
+bool mapped_file_is_unseen(const struct mapped_file *file)
+{
+    return file->kind == MAPPED_ANONYMOUS && file->fd == -ENOENT;
 }
 
 void mapped_file_hold(struct mapped_file *file)

@@ -84,6 +84,8 @@ bool mapped_files_knows(const struct mapped_files *files, uint64_t device, uint6
  * need not check it for each.
  */
 void mapped_files_look_again(struct mapped_files *files);
+/* A memfd that was gone before it was opened: it may have held a program, or a JIT's code. */
+bool mapped_file_is_unseen(const struct mapped_file *file);
 void mapped_file_hold(struct mapped_file *file);
 /* Is the caller the only holder? */
 bool mapped_file_is_last(const struct mapped_file *file);

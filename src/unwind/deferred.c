@@ -599,7 +599,7 @@ bool deferred_objects_find(void *context, const struct unwind_state *walk, uint6
     *object = (struct walk_object){.end = UNWIND_END_UNMAPPED, .bias = pc - offset};
     if (!file)
         return true;
-    if (file->kind == MAPPED_ANONYMOUS) {
+    if (file->kind == MAPPED_ANONYMOUS && !mapped_file_is_unseen(file)) {
         object->frame_pointers = true;
         object->trampoline = is_trampoline(in, walk->pid, pc + 1);
         tell_kind(in, walk, pc, UNWIND_KEEPS_RECORDS);

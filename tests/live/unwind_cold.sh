@@ -66,6 +66,17 @@ run_new $PROGRAMS calls 10
 finish_stackbox
 judged "programs that exit at once" $((PROGRAMS * 10)) 90
 
+# Of a program in a memfd nothing is left once it has ended. What called its function is not invented then.
+counted
+kill -s STOP "$stackbox"
+run_new 20 -m calls 10
+kill -s CONT "$stackbox"
+finish_stackbox
+is "programs in memory that are gone: what is known of them" \
+    "$(events '\[truncated\];\[memfd:program\]'), and $(events '.*')" "200, and 200"
+contains "programs in memory that are gone: it says why" "$scratch/err" "memfd:program could not be read"
+rm -f "$scratch/$NAME"*
+
 # Between the frames are pages that nothing has ever touched.
 counted
 run_new $((PROGRAMS / 4)) wide 10

@@ -327,12 +327,43 @@ static void check_memfd(const char *content, size_t length, enum mapped_kind kin
     CHECK_NUMBER(file->kind, kind);
     CHECK((file->fd >= 0) == (kind == MAPPED_FILE));
     CHECK_STRING(file->label, "memfd:code");
+    CHECK(mapped_file_is_unseen(file) == !can_follow_mappings());
     mapped_file_drop(files, file);
     munmap(at, 4096);
 }
 
+/* One whose process was gone when it was first seen, until a process that lives shows it. */
+static void memfd_that_is_gone(bool shows)
+{
+    int fd = memfd_create("late", MFD_CLOEXEC);
+    struct stat about;
+
+    CHECK_NUMBER(ftruncate(fd, 4096), 0);
+    CHECK_NUMBER(pwrite(fd, "\177ELF", 4, 0), 4);
+    char *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    fstat(fd, &about);
+    struct mapped_sight sight = {
+        .start = (uintptr_t)at, .end = (uintptr_t)at + 4096, .device = about.st_dev,
+        .inode = about.st_ino, .path = "/memfd:late (deleted)", .pid = INT32_MAX,
+    };
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    CHECK_NUMBER(file->kind, MAPPED_ANONYMOUS);
+    CHECK(mapped_file_is_unseen(file));
+    if (shows) {
+        sight.pid = (uint32_t)getpid();
+        CHECK(mapped_files_see(files, &sight) == file);
+        CHECK_NUMBER(file->kind, MAPPED_FILE);
+        CHECK(!mapped_file_is_unseen(file));
+        mapped_file_drop(files, file);
+    }
+    mapped_file_drop(files, file);
+    munmap(at, 4096);
+    close(fd);
+}
+
 TEST(files_in_memory)
 {
+    memfd_that_is_gone(can_follow_mappings());
     check_memfd("code", 4, MAPPED_ANONYMOUS);
     if (!can_follow_mappings())
         printf("SKIP files_in_memory, in part: mappings cannot be followed here\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * bare [-d] [-w] WAY NUMBER
+ * bare [-d | -m] [-w] WAY NUMBER
  *
  * Code without frame pointers, whose frame pointer register holds a value that looks like one. The
  * stack of each event is known: main, outer, middle, inner, and the function that inner calls.
@@ -17,9 +17,11 @@
  *   signals N  so does a signal's handler
  *   contexts N and a function of makecontext(3): glibc's alone
  *
- * With -d it deletes its own file before anything else. With -w it says `ready` first and waits for
- * SIGUSR2 (word.h); `done` at the end.
+ * With -d it deletes its own file before anything else. With -m it executes itself again, from a memfd, keeps
+ * its name, and that value is 0, as at the root of a stack. With -w it says `ready` first and waits for SIGUSR2
+ * (word.h); `done` at the end.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -27,6 +29,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,18 +49,21 @@
 #define OWN __attribute__((noclone)) APART
 #endif
 
-/* Leads a walk by frame pointers to frames that do not exist. */
-#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv) || defined(__loongarch__)
+/* Leads a walk by frame pointers to frames that do not exist; with -m, to the end of all frames. */
 static uint64_t fake[] = {0, 0x440008, 0x440108};
+#if defined(__riscv) || defined(__loongarch__)
+static uint64_t *astray = fake + 2;
+#else
+static uint64_t *astray = fake;
 #endif
 #if defined(__x86_64__)
-#define LEAD_ASTRAY() __asm__ volatile("lea %0, %%rbp" : : "m"(fake[0]) : "rbp")
+#define LEAD_ASTRAY() __asm__ volatile("mov %0, %%rbp" : : "m"(astray) : "rbp")
 #elif defined(__aarch64__)
-#define LEAD_ASTRAY() __asm__ volatile("mov x29, %0" : : "r"(fake) : "x29")
+#define LEAD_ASTRAY() __asm__ volatile("mov x29, %0" : : "r"(astray) : "x29")
 #elif defined(__riscv)
-#define LEAD_ASTRAY() __asm__ volatile("mv s0, %0" : : "r"(fake + 2) : "s0")
+#define LEAD_ASTRAY() __asm__ volatile("mv s0, %0" : : "r"(astray) : "s0")
 #elif defined(__loongarch__)
-#define LEAD_ASTRAY() __asm__ volatile("move $fp, %0" : : "r"(fake + 2) : "$fp")
+#define LEAD_ASTRAY() __asm__ volatile("move $fp, %0" : : "r"(astray) : "$fp")
 #else
 #define LEAD_ASTRAY() __asm__ volatile("")
 #endif
@@ -236,15 +245,40 @@ static void call_elsewhere(const char *way, uint64_t number)
         switch_context();
 }
 
+/* Executes our own file from a memfd; does not return. */
+static void go_to_memory(char **argv)
+{
+    const int from = open("/proc/self/exe", O_RDONLY);
+    const int fd = (int)syscall(SYS_memfd_create, "program", MFD_CLOEXEC);
+    static char moved[] = "-M";
+    struct stat about;
+
+    if (from < 0 || fd < 0 || fstat(from, &about) ||
+        sendfile(fd, from, NULL, (size_t)about.st_size) != about.st_size)
+        exit(3);
+    argv[1] = moved;
+    fexecve(fd, argv, environ);
+    exit(4);
+}
+
 int main(int argc, char **argv)
 {
+    const int moved = argc > 1 && !strcmp(argv[1], "-M");
     const int deleted = argc > 1 && !strcmp(argv[1], "-d");
-    const int waits = argc > 1 + deleted && !strcmp(argv[1 + deleted], "-w");
+    const int begun = deleted + moved;
+    const int waits = argc > 1 + begun && !strcmp(argv[1 + begun], "-w");
 
+    if (argc > 1 && !strcmp(argv[1], "-m"))
+        go_to_memory(argv);
+    if (moved) {
+        const char *slash = strrchr(argv[0], '/');
+        prctl(PR_SET_NAME, slash ? slash + 1 : argv[0]);
+        astray = NULL;
+    }
     if (deleted && unlink(argv[0]))
         return 2;
-    argc -= deleted + waits;
-    argv += deleted + waits;
+    argc -= begun + waits;
+    argv += begun + waits;
     if (argc != 3)
         return 2;
     const uint64_t number = number_of(argv[2]);
