@@ -92,12 +92,14 @@ static uint32_t count_spares(const struct space *space)
 void space_lack_spares(struct space *space, struct spares *spares)
 {
     const uint32_t most = most_spares(space), has = count_spares(space);
-    uint32_t first = most_chunks(space);
+    uint32_t first = most_chunks(space), lacking = has < most ? most - has : 0;
 
+    if (has && lacking == 1)
+        lacking = 0;
     while (first && !has_chunk(space, first - 1) && !space->taken[first - 1])
         first--;
     *spares = (struct spares){.chunks = space->chunks, .first = first};
-    while (space->chunks >= 0 && has + spares->count < most &&
+    while (space->chunks >= 0 && spares->count < lacking &&
            first + spares->count < most_chunks(space)) {
         space->taken[first + spares->count++] = UINT64_MAX;
         space->used += UNWIND_CHUNK_BLOCKS;

@@ -7,7 +7,7 @@
 #include "store/store.h"
 #include "unwind/table.h"
 
-#define SPACE_SPARES 4 /* chunks, at most */
+#define SPACE_SPARES 5 /* chunks, at most */
 
 /*
  * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty. To
@@ -32,7 +32,8 @@ int space_open(struct space *space, uint64_t most, bool in_memory);
 void space_close(struct space *space);
 
 /*
- * space_lack_spares() reserves the missing spare chunks until space_take_spares().
+ * space_lack_spares() reserves the missing spare chunks until space_take_spares(); a single one can
+ * be missing, as adding it would take as long as adding several.
  * space_make_spares() waits, and touches only `spares`: others may use the space meanwhile.
  */
 struct spares {
