@@ -125,42 +125,50 @@ static void say_findings(const struct folded *folded)
                             : "with a second number, taken for a part of the name");
 }
 
-/* Only opens regular files: the writer of a FIFO would see a reader come and go. */
+/*
+ * Only looks at regular files: the writer of a FIFO would see a reader come and go, and a pipe may
+ * have its first bytes only once another input was read.
+ */
 static bool is_recording(const char *path)
 {
+    const bool standard = drawing_is_stdin(path);
     struct stat about;
 
-    if (drawing_is_stdin(path))
-        return recording_is_at(STDIN_FILENO);
-    if (stat(path, &about) || !S_ISREG(about.st_mode))
+    if ((standard ? fstat(STDIN_FILENO, &about) : stat(path, &about)) || !S_ISREG(about.st_mode))
         return false;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const bool is_one = fd >= 0 && recording_is_at(fd);
 
-    close_fd(fd);
+    if (!standard)
+        close_fd(fd);
     return is_one;
 }
 
 /* Folded stacks mostly lack annotations such as _[k]: recordings compared with them get none. */
 static bool is_mixed(const struct drawing *drawing, const struct arguments *arguments)
 {
-    bool mixed = false;
+    const char *old = drawing->options->old;
+    bool mixed = old && !is_recording(old);
 
-    for (size_t i = 0; i < arguments->count && drawing->options->old; i++)
-        mixed = mixed || is_recording(arguments->words[i]) != is_recording(drawing->options->old);
+    for (size_t i = 0; i < arguments->count && old; i++)
+        mixed = mixed || !is_recording(arguments->words[i]);
     return mixed;
 }
 
 static int read_all(struct drawing *drawing, const struct arguments *arguments)
 {
-    drawing->is_mixed = is_mixed(drawing, arguments);
+    char name[] = "-";
+    const struct arguments standard = {.words = (char *[]){name}, .count = 1};
     const char *old = drawing->options->old;
+
+    if (!arguments->count) {
+        arguments = &standard;
+        if (isatty(STDIN_FILENO))
+            say("reading folded stacks from the terminal; end with Ctrl-D");
+    }
+    drawing->is_mixed = is_mixed(drawing, arguments);
     int status = old ? read_input(drawing, &drawing->old, old) : 0;
 
-    if (!arguments->count && isatty(STDIN_FILENO))
-        say("reading folded stacks from the terminal; end with Ctrl-D");
-    if (!arguments->count && !status)
-        status = read_input(drawing, &drawing->now, "-");
     for (size_t i = 0; i < arguments->count && !status; i++)
         status = read_input(drawing, &drawing->now, arguments->words[i]);
     say_findings(&drawing->old);

@@ -2,6 +2,7 @@
 #include "recording/show.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,11 +297,28 @@ int recordings_show(const struct show_options *asked, struct shown *shown)
     return result;
 }
 
+/* What a pipe will give first; it stays there. */
+static ssize_t peek(int pipe, char *bytes, size_t most)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    ssize_t got = tee(pipe, ends[1], most, 0);
+    if (got > 0)
+        got = read(ends[0], bytes, (size_t)got);
+    close(ends[0]);
+    close(ends[1]);
+    return got;
+}
+
 bool recording_is_at(int fd)
 {
     char head[8];
-    const ssize_t got = pread(fd, head, sizeof(head), 0);
+    ssize_t got = pread(fd, head, sizeof(head), 0);
 
+    if (got < 0 && errno == ESPIPE)
+        got = peek(fd, head, sizeof(head));
     return got > 0 && recording_is_one(head, (size_t)got);
 }
 

@@ -46,7 +46,7 @@ struct shown {
  * shown->lines. shown_free after either.
  */
 int recordings_show(const struct show_options *asked, struct shown *shown);
-/* Is this descriptor of a recording? Consumes nothing, and so cannot tell for a pipe. */
+/* Is this descriptor of a recording? Consumes nothing, but waits for the first byte of a pipe. */
 bool recording_is_at(int fd);
 /* Appends what such an errno means: "is truncated or corrupt". */
 void recordings_explain(int result, struct text *why);

@@ -130,6 +130,16 @@ run report --diff "$file" "$file"
 is "a recording does not differ from itself" "$status $(tail -n 1 err)" "0 report: before 12, now 12 samples"
 run flamegraph --format folded "$file"
 is "flamegraph reads recordings" "$status $(sed 's/.* //' out | sort -n | tr '\n' ' ')" "0 3 4 5 "
+mv out wanted
+# shellcheck disable=SC2002 # it is about pipes
+cat "$file" | "$STACKBOX" flamegraph --format folded >out 2>err
+is "from a pipe, too" "$? $(cmp out wanted 2>&1)" "0 "
+# shellcheck disable=SC2002
+cat "$file" | "$STACKBOX" report --diff - "$file" >out 2>err
+is "and to compare them" "$? $(tail -n 1 err)" "0 report: before 12, now 12 samples"
+"$STACKBOX" report -f "$here/../recordings/arm64.sbx" 2>err |
+    "$STACKBOX" flamegraph --diff "$here/../recordings/arm64.sbx" --format text >out 2>err
+is "folded stacks on stdin are compared with a recording" "$(cat out)" "before 30, now 30"
 
 # ---- Other files, and damaged ones
 
