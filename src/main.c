@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Picks an applet, by the name it was called by or by the first word, and runs it. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,11 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
         manual_man(stdout, applet, applets);
     if (result)
         return finish_output();
+    if (applet->filter) {
+        /* Writing reports errors, and a reader that left is none. */
+        (void)signal(SIGPIPE, SIG_IGN);
+        (void)signal(SIGXFSZ, SIG_IGN);
+    }
     int status = applet->run(&arguments);
     free(arguments.words);
     return status;

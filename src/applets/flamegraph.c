@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* flamegraph: turns folded stacks of any tool into a picture, text, or sorted folded stacks. */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "applets/applets.h"
@@ -304,9 +303,6 @@ static int run(const struct arguments *arguments)
     struct arguments inputs = *arguments;
     struct text error = {0};
     int result = check_usage(&drawing, &inputs, &error);
-
-    /* A reader that left is not an error: writing reports it. */
-    (void)signal(SIGPIPE, SIG_IGN);
     int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, &inputs);
     drawing_close(&drawing);
     return status;

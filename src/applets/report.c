@@ -2,7 +2,6 @@
 /* report: symbolizes on one machine what was recorded on another. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,8 +290,6 @@ static int run(const struct arguments *arguments)
     struct text error = {0};
     int result = check_usage(arguments, &files, &error);
 
-    /* A reader that left is not an error: writing reports it. */
-    (void)signal(SIGPIPE, SIG_IGN);
     if (result)
         return applet_refuse(result, &error, false);
     return settings.diff ? compare(arguments, &files) : report(arguments, &files);

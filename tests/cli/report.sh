@@ -177,6 +177,14 @@ is "threads that were not recorded cannot be told apart" \
     "$status $(said)" "1 \"$file\" has no threads: record it with --by\
  thread|"
 
+cp "$file" own.sbx
+for words in "report own.sbx" "flamegraph wanted" check; do
+    # shellcheck disable=SC2086 # words
+    (ulimit -f 0; "$STACKBOX" $words 2>&1 >out; echo $?) | tail -n 2 >err
+    is "$words: a limit of the size of files is reported" "$(cat err)" "${words%% *}: cannot write: File too large
+1"
+done
+
 # ---- Usage
 
 # refused WORDS SAID: report WORDS is wrong usage, reported as SAID
