@@ -321,14 +321,14 @@ static int parse_row(struct walk *walk, const struct option *row, const char *sh
 
 /*
  * Takes the next word as an optional argument only if it is a number; as a file ([OLD]), unless it
- * is a long option.
+ * is an option.
  */
 static bool is_its_own(const struct option *row, const char *word)
 {
     const char *digits = strcmp(row->argument, "[N]") ? "0123456789." : "0123456789";
 
     if (!strcmp(row->argument, "[OLD]"))
-        return word && strncmp(word, "--", 2);
+        return word && (*word != '-' || !word[1]);
     return word && *word && !word[strspn(word, digits)];
 }
 

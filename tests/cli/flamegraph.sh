@@ -311,6 +311,9 @@ h_[k] 1 1"
 run --format text --diff old new
 is "and what has changed then is right" "$(sed 1d out)" "+20.0% -> g
 -20.0% -> g::h0123456789abcde"
+mv out wanted
+run --diff -o changes.txt old new
+is "--diff: an option that follows is not OLD" "$status $(cat changes.txt)" "0 $(cat wanted)"
 printf 'a 1 2\n' >pairs
 run --format text --diff pairs new
 is "the output of a comparison cannot be compared" "$status $(cat err)" \
