@@ -102,11 +102,7 @@ static int read_input(struct drawing *drawing, struct folded *folded, const char
         close(fd);
     if (!result)
         return status;
-    if (result == -ENOMEM)
-        say("cannot read \"%s\": out of memory", folded->name);
-    else
-        say("cannot read \"%s\": %s", folded->name, strerror(-result));
-    return EXIT_FAILURE;
+    return fail_saying("cannot read \"%s\": %s", folded->name, error_words(result));
 }
 
 static void say_bad_lines(const struct folded_lines *lines, const char *what)

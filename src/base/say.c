@@ -66,7 +66,7 @@ int output_end(const char *what, int result)
     if (!result || result == -EPIPE)
         return 0;
     return fail_saying("cannot %s: %s", what,
-                       result == -EBADF ? "stdout is closed" : strerror(-result));
+                       result == -EBADF ? "stdout is closed" : error_words(result));
 }
 
 static __attribute__((format(printf, 1, 0))) void say_list(const char *format, va_list list)

@@ -84,9 +84,14 @@ const char *text_string(const struct text *text)
     return text->length ? text->data : "";
 }
 
+const char *error_words(int error)
+{
+    return error == -ENOMEM ? "out of memory" : strerror(-error);
+}
+
 const char *text_or_error(const struct text *text, int error)
 {
-    return text->length ? text->data : strerror(-error);
+    return text->length ? text->data : error_words(error);
 }
 
 int text_refusal(const struct text *text)

@@ -30,6 +30,8 @@ void text_add_varint(struct text *text, uint64_t number);
 const char *text_string(const struct text *text);
 /* The text, or what the negative errno means if the text is empty. */
 const char *text_or_error(const struct text *text, int error);
+/* What a negative errno means; the same words for lack of memory with any C library. */
+const char *error_words(int error);
 /* -EINVAL if the text says why a command line is refused, or memory ran out for it; otherwise 0. */
 int text_refusal(const struct text *text);
 /* Empties it but keeps its memory. */

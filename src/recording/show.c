@@ -338,7 +338,7 @@ void recordings_explain(int result, struct text *why)
         break;
     case -EINVAL: text_add(why, "has no threads: record it with --by thread"); break;
     default:
-        text_format(why, "cannot be read: %s", strerror(-result));
+        text_format(why, "cannot be read: %s", error_words(result));
     }
 }
 

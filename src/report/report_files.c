@@ -431,7 +431,7 @@ int report_files_check(const struct report_files *files)
         if (files->items[i].path)
             check_file(files, files->items[i].path, &error);
         if (error.length || error.failed)
-            status = fail_saying("%s", error.failed ? strerror(ENOMEM) : error.data);
+            status = fail_saying("%s", error.failed ? error_words(-ENOMEM) : error.data);
     }
     text_free(&error);
     return status;
@@ -506,7 +506,7 @@ static bool write_named(struct report_files *files, struct report_file *file,
     file_name_add(&name, file->path, turn);
     int result = name.failed ? -ENOMEM : write_file(file, &name, turn, write, context);
     if (result) {
-        say("cannot write \"%s\": %s%s", name.failed ? file->path : name.data, strerror(-result),
+        say("cannot write \"%s\": %s%s", name.failed ? file->path : name.data, error_words(result),
             is_file(name.data) ? "; the existing file is an older one" : "");
         files->failed = true;
     }

@@ -696,7 +696,7 @@ void sandbox_explain(int result, int signal, struct text *why)
         text_add(why, "could not drop its privileges, so it read nothing: allow prctl(2) and "
                  "capset(2) in the container or security module");
     else if (result != -EBADMSG)
-        text_format(why, "failed: %s", strerror(-result));
+        text_format(why, "failed: %s", error_words(result));
     else if (signal)
         text_format(why, "was killed by signal %d", signal);
     else

@@ -69,6 +69,8 @@ TEST(text_grows)
     struct text longest = {.length = SIZE_MAX - 100};
     text_format(&longest, "%300d", 7);
     CHECK(longest.failed && !longest.data);
+    CHECK_STRING(text_or_error(&text, -ENOMEM), "out of memory");
+    CHECK_STRING(text_or_error(&text, -ENOENT), "No such file or directory");
 }
 
 TEST(numbers)
