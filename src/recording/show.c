@@ -18,6 +18,8 @@
 
 /* stackbox writes no larger recordings. */
 #define MOST_BYTES ((size_t)256 << 20)
+/* All reports together: the sandbox's answer has a limit, too. */
+#define MOST_REPORT_MB 200
 
 struct showing {
     const struct show_options *asked;
@@ -195,9 +197,14 @@ static int make(struct showing *showing, struct recording *recording, struct sym
     add_kind(&showing->shown->kind, &recording->options);
     if (asked->debug)
         tell_run(recording, &showing->shown->lines);
-    for (size_t i = 0; i < asked->format_count && !result; i++)
-        result = write_one(recording, asked->formats[i], showing->shown,
-                           &showing->shown->reports[i]);
+    size_t bytes = 0;
+    for (size_t i = 0; i < asked->format_count && !result; i++) {
+        struct text *report = &showing->shown->reports[i];
+        result = write_one(recording, asked->formats[i], showing->shown, report);
+        bytes += report->length;
+        if (bytes >> 20 >= MOST_REPORT_MB)
+            result = -E2BIG;
+    }
     tell_notes(asked, recording, notes, &showing->shown->lines);
     return result;
 }
@@ -221,7 +228,7 @@ static int show_in_sandbox(void *context, struct text *answer)
     answer_put_text(answer, &shown->lines);
     answer_put_text(answer, &shown->missing);
     answer_put_text(answer, &shown->kind);
-    for (size_t i = 0; i < showing->asked->format_count; i++)
+    for (size_t i = 0; i < showing->asked->format_count && !result; i++)
         answer_put_text(answer, &shown->reports[i]);
     symbolize_notes_free(&notes);
     recording_free(&recording);
@@ -241,7 +248,7 @@ static int take_answer(struct answer *answer, const struct show_options *asked, 
     answer_take_text(answer, MOST_BYTES, &shown->lines);
     answer_take_text(answer, MOST_BYTES, &shown->missing);
     answer_take_text(answer, MOST_BYTES, &shown->kind);
-    for (size_t i = 0; i < asked->format_count; i++)
+    for (size_t i = 0; i < asked->format_count && !result; i++)
         answer_take_raw(answer, MOST_BYTES, &shown->reports[i]);
     if (answer->failed)
         return -ENOMEM;
@@ -335,6 +342,10 @@ void recordings_explain(int result, struct text *why)
     case -EXDEV:
         text_add(why, "counts something different from those before it, so they cannot be added "
                       "up");
+        break;
+    case -E2BIG:
+        text_format(why, "makes a report of more than %d MB: take report's --top N, --flat, or "
+                    "-o FILE.svg", MOST_REPORT_MB);
         break;
     case -EINVAL: text_add(why, "has no threads: record it with --by thread"); break;
     default:

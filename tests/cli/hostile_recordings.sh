@@ -79,6 +79,13 @@ recording modules.sbx "$samples" "3 $kernel $modules" "1 1 0" \
         for (at = 0; at < 1000; at++) print i * 1000 + at; print 0 } }')"
 within "as pprof, symbols that are in two modules in turn" 400000 report --format pprof modules.sbx
 
+recording deep.sbx "$samples" "1 $kernel" "1 1 0" "1 0 0 0xffffffff81000000 1 ~16 \"$(long n 100000)\"+0 0" \
+    "1 0 1 1 0   0 1 0 \"t\" $((3000 * 4 + 1)) $(repeat 0 3000) 0"
+"$STACKBOX" report -f deep.sbx >out 2>err
+is "a report beyond 200 MB is refused, with what to do" "$? $(cat out err)" "1 report: \"deep.sbx\" makes a\
+ report of more than 200 MB: take report's --top N, --flat, or -o FILE.svg"
+within "and --flat works" 1000000 report --flat deep.sbx
+
 # ---- Sums
 
 recording sums.sbx "$samples" "1 $kernel" "1 1 0" \
