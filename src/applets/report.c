@@ -9,6 +9,7 @@
 
 #include "applets/applets.h"
 #include "applets/drawing.h"
+#include "attach/attach.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "options/applet.h"
@@ -157,6 +158,7 @@ static int write_report(struct report_files *files, const struct show_options *a
 /* 0 or the exit status. */
 static int open_all(const struct arguments *arguments, int *fds)
 {
+    attach_allow_descriptors(arguments->count);
     for (size_t i = 0; i < arguments->count; i++) {
         const char *path = arguments->words[i];
         fds[i] = drawing_is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

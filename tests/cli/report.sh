@@ -126,6 +126,10 @@ is "and without it there is no verdict" \
 
 run report -f "$file" "$file"
 is "two recordings are added up" "$status $(sed 's/.* //' out | tr '\n' ' ')" "0 6 8 10 "
+cp "$file" own.sbx
+# shellcheck disable=SC2046,SC3045 # words; any shell has ulimit -S
+(ulimit -S -n 40; "$STACKBOX" report -f $(yes own.sbx | head -n 60)) >out 2>err
+is "so are more than may be open at a time" "$? $(sed 's/.* //' out | tr '\n' ' ')" "0 180 240 300 "
 run report --diff "$file" "$file"
 is "a recording does not differ from itself" "$status $(tail -n 1 err)" "0 report: before 12, now 12 samples"
 run flamegraph --format folded "$file"
@@ -177,7 +181,6 @@ is "threads that were not recorded cannot be told apart" \
     "$status $(said)" "1 \"$file\" has no threads: record it with --by\
  thread|"
 
-cp "$file" own.sbx
 for words in "report own.sbx" "flamegraph wanted" check; do
     # shellcheck disable=SC2086 # words
     (ulimit -f 0; "$STACKBOX" $words 2>&1 >out; echo $?) | tail -n 2 >err
