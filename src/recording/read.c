@@ -573,7 +573,7 @@ static int take_run(struct reader *reader)
     recording->when.tm_sec = (int)reader_number_to(reader, 60);
     options->layout = (enum report_layout)reader_number_to(reader, LAYOUT_OFFWAKETIME);
     options->unit = reader_number(reader);
-    options->by = (enum grouping)reader_number_to(reader, GROUP_BY_NAME);
+    options->by = recording->by = (enum grouping)reader_number_to(reader, GROUP_BY_NAME);
     const uint64_t top = reader_number(reader);
     if (is_first || !top || (recording->top && top > recording->top))
         recording->top = top; /* what any of them would show */

@@ -32,6 +32,7 @@ struct recording {
     struct report_about about;
     struct waiting_text waiting;
     struct tm when;
+    enum grouping by; /* of the run read last */
     uint64_t top;
     const char *program, *machine, *version; /* of stackbox */
     struct recording_account account;

@@ -40,6 +40,8 @@ static int take_all(struct showing *showing, struct recording *recording)
         result = read_to_end(showing->asked->fds[i], MOST_BYTES, &bytes);
         if (!result)
             result = recording_take(recording, bytes.data, bytes.length);
+        if (!result && showing->asked->by == GROUP_BY_THREAD && recording->by != GROUP_BY_THREAD)
+            result = -EINVAL;
         text_free(&bytes);
     }
     return result;
@@ -186,8 +188,6 @@ static int make(struct showing *showing, struct recording *recording, struct sym
     const struct show_options *asked = showing->asked;
     int result = take_all(showing, recording);
 
-    if (!result && asked->by == GROUP_BY_THREAD && recording->options.by != GROUP_BY_THREAD)
-        result = -EINVAL;
     if (!result)
         result = name_all(showing, recording, notes);
     if (result)

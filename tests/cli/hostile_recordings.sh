@@ -16,7 +16,7 @@ recording()
 {
     printf 'section 2\n3 "0.2" "%s" "profile" "h" "k" "x86_64" ""\n1000000000 2000000000 1 "%s" ""\n1 2 3\n' \
         "${applet:-profile}" "${losses:-}" >text
-    printf '%s 0 %s 0\n%s\n1 1 0 0\n' "${layout:-1 1}" "${top:-0}" "$2" >>text
+    printf '%s %s %s 0\n%s\n1 1 0 0\n' "${layout:-1 1}" "${by:-0}" "${top:-0}" "$2" >>text
     printf 'section 3\n%s\nsection 4\n%s\nsection 5\n%s\nsection 6\n%s\n' "$3" "$4" "$5" "$6" >>text
     python3 "$make" text "$1"
 }
@@ -122,6 +122,16 @@ is "each tells its losses" "$(cat err)" "report: lost1.sbx: 3 of 9 events were l
 report: lost1.sbx: 3 of 9 events were lost
 report: lost2.sbx: 13 of 9 events were lost"
 is "the --top of one leaves nothing of the others out" "$(sort out | tr '\n' '|')" "t;a 6|t;b 3|"
+
+by=2
+recording threads.sbx "$samples" "1 $kernel" "1 1 0" "1 0 0 0xffffffff81000000 1 ~16 \"a\"+0 0" "1 $(entry 2 0)"
+by=''
+for files in 'threads.sbx lost1.sbx' 'lost1.sbx threads.sbx'; do
+    # shellcheck disable=SC2086 # words
+    "$STACKBOX" report --by thread $files >out 2>err
+    is "--by thread $files: the one without threads is named" "$? $(tail -n 1 err)" \
+        "1 report: \"lost1.sbx\" has no threads: record it with --by thread"
+done
 
 layout='2 1000'
 recording waits.sbx '"waits" "blocked" "microseconds" 0' "1 $kernel" "1 1 0" \
