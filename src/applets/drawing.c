@@ -12,7 +12,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "recording/show.h"
 #include "report/report.h"
 
 bool drawing_is_stdin(const char *path)
@@ -56,16 +55,17 @@ static bool is_of_kind(struct drawing *drawing, const struct folded *folded,
 /* Turns a recording into folded stacks first. 0 or the exit status. */
 static int read_recording(struct drawing *drawing, struct folded *folded, int fd)
 {
-    const struct show_options options = {
-        .fds = &fd,
-        .count = 1,
-        .formats = {REPORT_FOLDED},
-        .format_count = 1,
-        .symfs = drawing->options->symfs,
-        .annotations = !drawing->is_mixed,
-    };
+    struct show_options options = drawing->options->show;
     struct shown shown;
     struct text why = {0};
+
+    options.fds = &fd;
+    options.count = 1;
+    options.formats[0] = REPORT_FOLDED;
+    options.format_count = 1;
+    options.annotations = options.annotations || !drawing->is_mixed;
+    options.compared = drawing->options->old;
+    options.top = UINT64_MAX; /* a picture shows all, as do its counts */
     int result = recordings_show(&options, &shown);
 
     say_lines(&shown.lines);

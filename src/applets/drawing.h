@@ -6,12 +6,13 @@
 #include "flame/flame.h"
 #include "flame/svg.h"
 #include "options/options.h"
+#include "recording/show.h"
 #include "report/report_files.h"
 
 struct drawing_options {
     const char *title, *subtitle, *count_name, *notes;
     const char *old; /* to compare with, or NULL */
-    const char *symfs; /* where to look for recordings' files, or NULL */
+    struct show_options show; /* of recordings: their names, and --by */
     bool reversed, normalize;
     struct verdict_options verdict; /* without a text: no verdict was asked for */
 };

@@ -56,7 +56,7 @@ static const struct option own_options[] = {
      "compare shares, not counts: OLD is scaled to the new total"},
     {0, "negate", NULL, option_flag, AT(negate), 0, 0,
      "what grew is blue, what shrank is red"},
-    {0, "symfs", "DIR", option_string, DRAWING(symfs), 0, 0,
+    {0, "symfs", "DIR", option_string, DRAWING(show.symfs), 0, 0,
      "for recordings: look for programs, libraries and debug files below DIR"},
     OPTION_HEADING("Picture"),
     {0, "title", "TEXT", option_string, DRAWING(title), 0, 0,

@@ -13,7 +13,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "options/applet.h"
-#include "recording/show.h"
 #include "run/trace_options.h"
 
 
@@ -212,11 +211,12 @@ static int compare(const struct arguments *arguments, const struct report_files 
 {
     const struct drawing_options asked = {
         .old = arguments->words[0],
-        .symfs = settings.show.symfs,
+        .show = settings.show,
         .normalize = settings.normalize,
     };
     const struct arguments now = {.words = arguments->words + 1, .count = 1};
-    struct drawing drawing = {.options = &asked, .files = *files};
+    struct drawing drawing = {.options = &asked, .files = *files,
+                              .svg.inverted = settings.show.inverted};
     int status = drawing_make(&drawing, &now);
 
     drawing_close(&drawing);
@@ -261,8 +261,9 @@ static int check_words(const struct arguments *arguments, struct text *error)
         text_add(error, "--diff: needs two recordings, the older first");
     else if (settings.normalize && !settings.diff)
         text_add(error, "--normalize: needs --diff, whose older recording it scales");
-    else if (settings.diff && settings.show.missing)
-        text_add(error, "--diff and --missing cannot be combined");
+    else if (settings.diff && (settings.show.missing || settings.show.top))
+        text_format(error, "--diff and --%s cannot be combined",
+                    settings.show.missing ? "missing" : "top");
     else if (settings.show.raw_names && settings.show.names.shorten)
         text_add(error, "--shorten and --raw-names cannot be combined");
     return text_refusal(error);

@@ -73,8 +73,8 @@ static void choose_view(const struct show_options *asked, struct recording *reco
     struct report_options *options = &recording->options;
 
     options->narrow = TREE_PERCENT;
-    options->delimited = options->delimited || asked->delimited;
-    options->offset = options->offset || asked->offset;
+    options->delimited = (options->delimited && !asked->compared) || asked->delimited;
+    options->offset = (options->offset && !asked->compared) || asked->offset;
     options->verbose = options->verbose || asked->verbose;
     options->annotations = options->annotations || asked->annotations;
     options->inverted = asked->inverted;

@@ -20,6 +20,7 @@ struct show_options {
     enum report_format formats[SHOWN_FORMATS]; /* without duplicates */
     size_t format_count;
     const char *symfs; /* look for files below it instead of at their recorded paths; or NULL */
+    bool compared;     /* -d and -s of the run do not count: the other run may lack them */
     bool missing;      /* list the build ids of files that were not found */
     bool debug;        /* and describe what was recorded, and the machine */
     /* In addition to the run's own options: */

@@ -14,8 +14,8 @@ cd "$scratch" || exit 1
 # the rest what follows its section's number
 recording()
 {
-    printf 'section 2\n3 "0.2" "%s" "profile" "h" "k" "x86_64" ""\n1000000000 2000000000 1 "%s" ""\n1 2 3\n' \
-        "${applet:-profile}" "${losses:-}" >text
+    printf 'section 2\n%s "0.2" "%s" "profile" "h" "k" "x86_64" ""\n1000000000 2000000000 1 "%s" ""\n1 2 3\n' \
+        "${flags:-3}" "${applet:-profile}" "${losses:-}" >text
     printf '%s %s %s 0\n%s\n1 1 0 0\n' "${layout:-1 1}" "${by:-0}" "${top:-0}" "$2" >>text
     printf 'section 3\n%s\nsection 4\n%s\nsection 5\n%s\nsection 6\n%s\n' "$3" "$4" "$5" "$6" >>text
     python3 "$make" text "$1"
@@ -122,6 +122,18 @@ is "each tells its losses" "$(cat err)" "report: lost1.sbx: 3 of 9 events were l
 report: lost1.sbx: 3 of 9 events were lost
 report: lost2.sbx: 13 of 9 events were lost"
 is "the --top of one leaves nothing of the others out" "$(sort out | tr '\n' '|')" "t;a 6|t;b 3|"
+
+"$STACKBOX" flamegraph --format folded lost2.sbx >out 2>err
+is "a picture shows all stacks in spite of --top" "$(sort out | tr '\n' '|')" "t;a_[k] 2|t;b_[k] 3|"
+flags=15
+recording offsets.sbx "$samples" "1 $kernel" "1 1 0" "1 0 0 0xffffffff81000000 1 ~16 \"a\"+0 0" "1 $(entry 2 0)"
+flags=''
+"$STACKBOX" report -f offsets.sbx >out
+is "recorded with -s, names have offsets" "$(cat out)" "t;a+0x0 2"
+"$STACKBOX" report --diff -f lost1.sbx offsets.sbx >out 2>err
+is "not if compared with one without" "$(cat out)" "t;a_[k] 2 2"
+"$STACKBOX" report --diff --by process -f lost1.sbx offsets.sbx >out 2>err
+is "--by counts for comparisons" "$(cat out)" "t (1);a_[k] 2 2"
 
 by=2
 recording threads.sbx "$samples" "1 $kernel" "1 1 0" "1 0 0 0xffffffff81000000 1 ~16 \"a\"+0 0" "1 $(entry 2 0)"

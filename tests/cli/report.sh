@@ -72,6 +72,8 @@ run report --format svg "$file"
 mv out upright.svg
 run report --format svg --inverted "$file"
 is "--inverted puts the root at the top" "$(root_is upright.svg) $(root_is out)" "bottom top"
+run report --diff --format svg --inverted "$file" "$file"
+is "also in a comparison" "$(root_is out)" "top"
 
 # On an arm64 guest: 20 calls down one chain and 10 down another, from a program that counts its own.
 run report -f "$here/../recordings/arm64.sbx"
@@ -201,5 +203,6 @@ refused "" "which recording? make one with -o FILE.sbx of an applet that counts"
 refused "--diff a" "--diff: needs two recordings, the older first"
 refused "--normalize a" "--normalize: needs --diff, whose older recording it scales"
 refused "--format sbx a" "report does not write recordings: use another format"
+refused "--diff --top 3 a b" "--diff and --top cannot be combined"
 refused "- -" "-: stdin can only be read once"
 refused "--diff --format pprof a b" "--diff: a comparison is text, svg or folded"
