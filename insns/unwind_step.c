@@ -15,6 +15,8 @@
  *         cfa = sp + 8, state.pc = *(cfa - 8)             or sp, and the link register; the rest is unchanged
  *         goto called
  *     if (mapping.kind == KEEPS_RECORDS)
+ *         if (state.exact && !state.frame)
+ *             return SENSELESS + 1                        running code that keeps no frame pointers: Java's
  *         if (state.pc and .sp are a call's, and what is at state.pc is a trampoline's)
  *             rule = its own, goto rule known
  *         goto records
@@ -304,7 +306,11 @@ static void emit_records(struct program *program, const struct machine *machine)
 {
     const struct machine_walk *walk = machine->walk;
 
-    EMIT(program, LABEL("unwind_no_file"));
+    EMIT(program,
+    LABEL("unwind_no_file"),
+        LDX(DW, R1, R8, UNWIND_AT(frame)),
+        LDX(W, R2, R8, UNWIND_AT(exact)),
+        JLT_REG(R1, R2, "unwind_senseless")); /* 0 and exact */
     if (walk->trampoline.code)
         emit_trampoline(program, walk);
     if (walk->is_sparse)

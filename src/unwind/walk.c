@@ -242,6 +242,8 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
         rule = table_find(object.table, pc - object.bias);
     else if (!by_frames)
         return object.end;
+    else if (object.frame_pointers && at->exact && !at->frame)
+        return UNWIND_END_SENSELESS;
     const enum unwind_end end = leave(at, rule ? rule : &unknown);
     at->first = false;
     return end;

@@ -64,6 +64,10 @@ jit "no map" -s none
 nameless "no map"
 lacks "no map, of an unknown runtime: nothing is advised" "$scratch/err" "[anon]"
 
+jit "code without frame pointers" -s frameless
+is "code without frame pointers: its stacks do not look whole" "$(user_stacks "$scratch/mine")" \
+    "$NAME;[truncated];jit_inner_0 $N"
+
 # The file of the program, or of a library, tells which runtime it is.
 cp "$WORKLOADS/jit" "$scratch/node"
 program=$scratch/node

@@ -20,6 +20,8 @@
  *                link: the map is a symbolic link to a file elsewhere
  *                trampoline: plain, but CPython's perf trampolines, without frame pointer; they
  *                call their 4th argument: main > jit_outer_R > jit_evaluate > jit_inner_R
+ *                frameless: plain, but jit_inner keeps no frame pointer: 0 is in its register when it
+ *                makes the getppid(2) itself
  *   -b MS        runs for so long before it maps the memory for its code: 0
  *   -u UID       the map's owner
  *   -d DIRECTORY /tmp
@@ -102,6 +104,16 @@ static unsigned char *write_trampoline(void)
     memcpy(function, trampoline_code, sizeof(trampoline_code));
     __builtin___clear_cache((char *)function, (char *)function + FUNCTION_SIZE);
     return function;
+}
+
+/* push %rbp; xor %ebp, %ebp; mov $SYS_getppid, %eax; syscall; pop %rbp; ret */
+static unsigned char *write_frameless(void)
+{
+    static const unsigned char all[] = {0x55, 0x31, 0xed, 0xb8, 0x6e, 0, 0, 0, 0x0f, 0x05, 0x5d, 0xc3};
+    unsigned char *function = code + code_used;
+
+    code_used += FUNCTION_SIZE;
+    return memcpy(function, all, sizeof(all));
 }
 
 typedef void trampoline(void *context, void *frame, int thrown, void *evaluator);
@@ -259,7 +271,9 @@ int main(int argc, char **argv)
     }
     begin_map(directory, owner);
     for (unsigned round = 0; round < rounds; round++) {
-        inner = is_shape("trampoline") ? write_trampoline() : write_function((uintptr_t)jit_target);
+        inner = is_shape("trampoline")  ? write_trampoline()
+                : is_shape("frameless") ? write_frameless()
+                                        : write_function((uintptr_t)jit_target);
         outer = is_shape("trampoline") ? write_trampoline() : write_function((uintptr_t)inner);
         make_map(outer, inner, round);
         if (!round && waits)
