@@ -89,8 +89,7 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
         text_add(line, "the stack could not be read");
         break;
     case UNWIND_END_DEFERRED:
-        text_format(line,
-                    "%s ran for the first time, and there was no room or time to keep these stacks",
+        text_format(line, "%s ran for the first time, and these stacks could not be kept whole",
                     file);
         break;
     case UNWIND_END_UNKNOWN:
