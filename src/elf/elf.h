@@ -95,10 +95,6 @@ int elf_has(const struct elf *elf, uint64_t offset, uint64_t size);
  * Numbers in the file's byte order, at any alignment; a word is as large as the file's class says.
  */
 uint64_t elf_get(const struct elf *elf, const void *bytes, size_t size);
-static inline uint16_t elf_get16(const struct elf *elf, const void *bytes)
-{
-    return (uint16_t)elf_get(elf, bytes, 2);
-}
 static inline uint32_t elf_get32(const struct elf *elf, const void *bytes)
 {
     return (uint32_t)elf_get(elf, bytes, 4);

@@ -56,7 +56,6 @@ struct cfi_common {
     unsigned encoding;      /* of addresses */
     bool is_signal;         /* the caller is what a signal interrupted */
     bool has_augmentation;  /* FDEs have augmentation data, too */
-    const unsigned char *program, *program_end;
     struct cfi_state state; /* at each function's first instruction */
 };
 

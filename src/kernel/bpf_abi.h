@@ -103,19 +103,12 @@ _Static_assert(sizeof(struct bpf_abi_btf_load) == 32, "as the kernel lays it out
 
 struct bpf_abi_test_run { /* 4.12, and with a context 5.2 */
     uint32_t prog_fd;
-    uint32_t retval;
-    uint32_t data_size_in;
-    uint32_t data_size_out;
-    uint64_t data_in;
-    uint64_t data_out;
-    uint32_t repeat;
-    uint32_t duration;
+    uint32_t unused[9];
     uint32_t ctx_size_in;
     uint32_t ctx_size_out;
     uint64_t ctx_in;
     uint64_t ctx_out;
-    uint32_t flags; /* 5.10 */
-    uint32_t cpu;
+    uint64_t unused_too; /* 5.10 */
 };
 _Static_assert(sizeof(struct bpf_abi_test_run) == 72, "as the kernel lays it out");
 
@@ -131,33 +124,7 @@ struct bpf_abi_prog_info { /* as of 5.12; older kernels leave the rest unchanged
     uint8_t tag[8];
     uint32_t jited_prog_len;
     uint32_t xlated_prog_len;
-    uint64_t jited_prog_insns;
-    uint64_t xlated_prog_insns;
-    uint64_t load_time; /* 4.15 */
-    uint32_t created_by_uid;
-    uint32_t nr_map_ids;
-    uint64_t map_ids;
-    char name[BPF_ABI_OBJ_NAME_BYTES];
-    uint32_t ifindex; /* 4.16 */
-    uint32_t gpl_compatible;
-    uint64_t netns_dev;
-    uint64_t netns_ino;
-    uint32_t nr_jited_ksyms; /* 4.18 */
-    uint32_t nr_jited_func_lens;
-    uint64_t jited_ksyms;
-    uint64_t jited_func_lens;
-    uint32_t btf_id; /* 5.0 */
-    uint32_t func_info_rec_size;
-    uint64_t func_info;
-    uint32_t nr_func_info;
-    uint32_t nr_line_info;
-    uint64_t line_info;
-    uint64_t jited_line_info;
-    uint32_t nr_jited_line_info;
-    uint32_t line_info_rec_size;
-    uint32_t jited_line_info_rec_size;
-    uint32_t nr_prog_tags;
-    uint64_t prog_tags;
+    uint64_t unused[21];
     uint64_t run_time_ns; /* 5.1 */
     uint64_t run_cnt;
     uint64_t recursion_misses; /* 5.12 */

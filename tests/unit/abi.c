@@ -65,13 +65,14 @@ TEST(programs)
     SAME_ATTR(bpf_abi_prog_load, log_buf, log_buf);
     SAME_ATTR(bpf_abi_prog_load, prog_name, prog_name);
     SAME_ATTR(bpf_abi_prog_load, expected_attach_type, expected_attach_type);
+    SAME_ATTR(bpf_abi_test_run, ctx_size_in, test.ctx_size_in);
+    SAME_ATTR(bpf_abi_test_run, ctx_in, test.ctx_in);
     SAME_ATTR(bpf_abi_info_by_fd, bpf_fd, info.bpf_fd);
     SAME_ATTR(bpf_abi_info_by_fd, info_len, info.info_len);
     SAME_ATTR(bpf_abi_info_by_fd, info, info.info);
     SAME(bpf_abi_prog_info, id, struct bpf_prog_info, id);
     SAME(bpf_abi_prog_info, jited_prog_len, struct bpf_prog_info, jited_prog_len);
-    SAME(bpf_abi_prog_info, name, struct bpf_prog_info, name);
-    SAME(bpf_abi_prog_info, btf_id, struct bpf_prog_info, btf_id);
+    SAME(bpf_abi_prog_info, xlated_prog_len, struct bpf_prog_info, xlated_prog_len);
     SAME(bpf_abi_prog_info, run_time_ns, struct bpf_prog_info, run_time_ns);
     SAME(bpf_abi_prog_info, run_cnt, struct bpf_prog_info, run_cnt);
     SAME_ATTR(bpf_abi_link_kprobe_multi, prog_fd, link_create.prog_fd);
