@@ -222,8 +222,8 @@ struct machine_plt {
 };
 
 struct machine_plt_entry {
-    uint64_t start; /* its first instruction */
     uint64_t word;  /* of data, which holds the address it jumps to */
+    uint64_t start; /* its first instruction */
 };
 
 /* Instructions have their own byte order, which is little endian wherever this is used. */

@@ -399,6 +399,18 @@ const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address)
     return NULL;
 }
 
+bool elf_code_offset(const struct elf *elf, uint64_t address, uint64_t size, uint64_t *offset)
+{
+    const struct elf_segment *segment = elf_code_at(elf, address);
+    const uint64_t distance = segment ? address - segment->address : 0;
+
+    if (!segment || distance >= segment->file_size || size > segment->file_size - distance ||
+        segment->offset > UINT64_MAX - segment->file_size)
+        return false;
+    *offset = segment->offset + distance;
+    return true;
+}
+
 bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
                   size_t size)
 {

@@ -132,6 +132,8 @@ bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address);
 bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset);
 /* The loaded segment of code that holds an address; NULL: none. */
 const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address);
+/* The offset of `size` bytes of code from an address on. False: the file does not have them all. */
+bool elf_code_offset(const struct elf *elf, uint64_t address, uint64_t size, uint64_t *offset);
 
 /* Are these the first `size` bytes of a section's name? The NUL may be among them. */
 bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,

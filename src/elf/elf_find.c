@@ -16,7 +16,7 @@
  * symbol to the dynamic linker.
  */
 struct entry {
-    struct machine_plt_entry found; /* its word holds the address it jumps to */
+    struct machine_plt_entry found; /* first, as entries are sorted by its word */
     size_t index;    /* of the address that is in the entry */
     bool is_claimed; /* a relocation or the entry itself gives */
     uint64_t symbol; /* this symbol, or 0, or */
@@ -115,13 +115,6 @@ static const struct elf_section *code_section_at(const struct elf *elf, uint64_t
     return NULL;
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-
-    return a->found.word < b->found.word ? -1 : a->found.word > b->found.word;
-}
-
 static void collect(const struct elf *elf, const uint64_t *addresses, size_t count,
                     const struct elf_found *found, struct entries *entries)
 {
@@ -149,7 +142,7 @@ static void collect(const struct elf *elf, const uint64_t *addresses, size_t cou
         }
     }
     if (entries->count)
-        qsort(entries->items, entries->count, sizeof(*entries->items), compare_entries);
+        qsort(entries->items, entries->count, sizeof(*entries->items), compare_by_number);
 }
 
 /* ---- Which relocations belong to them ---- */
@@ -281,7 +274,7 @@ static int compare_choosers(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
 
-    return a->chooser < b->chooser ? -1 : a->chooser > b->chooser;
+    return order_of(a->chooser, b->chooser);
 }
 
 /* Names an entry after its IFUNC resolver. */

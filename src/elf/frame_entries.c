@@ -44,16 +44,14 @@ static int read_bytes(struct frame_section *section, uint64_t offset, uint64_t s
     return result;
 }
 
-/* -ENOENT: the file lacks the section, or has its header but not its bytes. */
+/* Its size is 0 if the file lacks the section, or has its header but not its bytes. */
 static int read_section(struct frame_section *section, const struct elf *elf, const char *name,
                         bool is_debug)
 {
     const struct elf_section *found = elf_section(elf, name);
 
     *section = (struct frame_section){.elf = elf, .is_debug = is_debug};
-    if (!found)
-        return -ENOENT;
-    if (found->type == SHT_NOBITS || found->flags & SHF_COMPRESSED)
+    if (!found || found->type == SHT_NOBITS || found->flags & SHF_COMPRESSED)
         return 0;
     section->address = found->address;
     return read_bytes(section, found->offset, found->size);
@@ -74,37 +72,31 @@ static int read_loaded(struct frame_section *section, uint64_t address, uint64_t
             most = segment->file_size - distance;
         return read_bytes(section, segment->offset + distance, most);
     }
-    return -ENOENT;
+    return 0;
 }
 
 /* PT_GNU_EH_FRAME has .eh_frame_hdr, which tells the address of .eh_frame, but not its end. */
 static int read_by_segment(struct frame_sections *sections, const struct elf *elf)
 {
-    const struct elf_segment *order = &elf->frames;
-
-    if (!order->file_size)
-        return -ENOENT;
-    int result = read_loaded(&sections->order, order->address, order->file_size);
-    if (result)
+    sections->table = sections->order = (struct frame_section){.elf = elf};
+    int result = read_loaded(&sections->order, elf->frames.address, elf->frames.file_size);
+    if (result || !sections->order.size)
         return result;
     struct cfi_bytes bytes = frame_bytes(&sections->order, 0, sections->order.size);
     cfi_skip(&bytes, 1); /* its version */
     const unsigned encoding = (unsigned)cfi_take(&bytes, 1);
     cfi_skip(&bytes, 2);
     const uint64_t address = cfi_take_pointer(&bytes, encoding, sections->order.address);
-    return bytes.bad ? -ENOENT : read_loaded(&sections->table, address, MOST_SECTION_BYTES);
+    return bytes.bad ? 0 : read_loaded(&sections->table, address, MOST_SECTION_BYTES);
 }
 
 /* ---- All of them ---- */
 
 static int read_table(struct frame_sections *sections, const struct elf *elf)
 {
-    int result = read_section(&sections->table, elf, ".eh_frame", false);
-
-    if (result == -ENOENT) {
-        sections->order = (struct frame_section){.elf = elf};
+    if (!elf_section(elf, ".eh_frame"))
         return read_by_segment(sections, elf);
-    }
+    int result = read_section(&sections->table, elf, ".eh_frame", false);
     if (!result && sections->table.size &&
         read_section(&sections->order, elf, ".eh_frame_hdr", false) == -ENOMEM)
         result = -ENOMEM;
@@ -115,22 +107,19 @@ int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
                         const struct elf *debug)
 {
     uint64_t address, size;
-    bool is_go;
 
     *sections = (struct frame_sections){0};
     int result = read_table(sections, elf);
     /* Go's .debug_frame is not needed: its code keeps frame pointers, which are exact, too. */
-    is_go = frame_go_text(elf, &address, &size);
-    if ((result && result != -ENOENT) || is_go)
-        return result == -ENOENT ? 0 : result;
+    if (result || frame_go_text(elf, &address, &size))
+        return result;
     result = read_section(&sections->debug, elf, ".debug_frame", true);
-    if (debug && !sections->debug.size && (!result || result == -ENOENT))
+    if (debug && !sections->debug.size && !result)
         result = read_section(&sections->debug, debug, ".debug_frame", true);
-    if (HAS_EXIDX && elf->machine == EM_ARM && (!result || result == -ENOENT))
+    if (HAS_EXIDX && elf->machine == EM_ARM && !result)
         result = read_section(&sections->index, elf, ".ARM.exidx", false);
-    if (!result || result == -ENOENT)
-        result = sections->table.size || sections->debug.size || sections->index.size ? 0 : -ENOENT;
-    return result;
+    const bool any = sections->table.size || sections->debug.size || sections->index.size;
+    return result || any ? result : -ENOENT;
 }
 
 void frame_sections_free(struct frame_sections *sections)
@@ -392,11 +381,7 @@ static int compare_found(const void *left, const void *right)
 {
     const struct found *a = left, *b = right;
 
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->table != b->table)
-        return a->table > b->table ? 1 : -1;
-    return a->at < b->at ? -1 : a->at > b->at;
+    return order_of(a->start, b->start) ?: order_of(a->table, b->table) ?: order_of(a->at, b->at);
 }
 
 struct gathering {
@@ -430,9 +415,9 @@ static int gather_index(struct gathering *gathering, const struct frame_section 
     return result;
 }
 
-static int gather_all(struct gathering *gathering, const struct frame_section *section,
-                      uint64_t *skipped)
+static int gather_all(struct gathering *gathering, struct reading *of)
 {
+    const struct frame_section *section = of->section;
     struct reading reading = reading_of(section, gather, gathering);
     struct entry entry;
     int result = 0;
@@ -442,7 +427,7 @@ static int gather_all(struct gathering *gathering, const struct frame_section *s
         if (!entry.is_common)
             result = see(&reading, at);
     }
-    *skipped += reading.skipped;
+    of->skipped += reading.skipped;
     return result;
 }
 
@@ -458,12 +443,10 @@ static void sort(struct gathering *gathering)
 static int see_unsorted(struct reading readings[TABLES])
 {
     struct gathering gathering = {0};
-    int result =
-        gather_all(&gathering, readings[TABLE_FRAMES].section, &readings[TABLE_FRAMES].skipped);
+    int result = gather_all(&gathering, &readings[TABLE_FRAMES]);
 
     if (!result)
-        result =
-            gather_all(&gathering, readings[TABLE_DEBUG].section, &readings[TABLE_DEBUG].skipped);
+        result = gather_all(&gathering, &readings[TABLE_DEBUG]);
     if (HAS_EXIDX && !result)
         result = gather_index(&gathering, readings[TABLE_INDEX].section);
     sort(&gathering);

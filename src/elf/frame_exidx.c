@@ -229,8 +229,7 @@ static bool find_function(const struct frame_section *index, size_t at, struct f
     if (!frame_exidx_start(index, at, &entry->start))
         return false;
     const struct elf_segment *segment = elf_code_at(index->elf, entry->start);
-    if (!segment || entry->start < segment->address ||
-        entry->start - segment->address >= segment->file_size)
+    if (!segment || entry->start - segment->address >= segment->file_size)
         return false;
     const uint64_t end = segment->address + segment->file_size;
     *offset = entry->start - segment->address + segment->offset;

@@ -23,17 +23,8 @@ static void add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule
 /* Sets the gap's place in the file. False: not all of it is code. */
 static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap)
 {
-    const struct elf_segment *segment = elf_code_at(elf, address);
-    uint64_t end;
-
-    if (!segment || address < segment->address ||
-        address - segment->address >= segment->file_size ||
-        size > segment->file_size - (address - segment->address) ||
-        __builtin_add_overflow(segment->offset, segment->file_size, &end))
-        return false;
-    gap->offset = address - segment->address + segment->offset;
     gap->size = size;
-    return true;
+    return elf_code_offset(elf, address, size, &gap->offset);
 }
 
 /* The offset of these eight bytes of code within `size` bytes from `offset` on; 0: none. */
@@ -155,14 +146,12 @@ static bool read_bounds(const struct table *table, uint64_t *first, uint64_t *la
 
 static bool find_text(const struct table *table, uint64_t *address, uint64_t *size)
 {
-    const struct elf_segment *segment;
-    uint64_t last;
+    uint64_t last, offset;
 
     if (!read_bounds(table, address, &last) || last <= *address)
         return false;
     *size = last - *address;
-    segment = elf_code_at(table->elf, *address);
-    return segment && last - segment->address <= segment->file_size;
+    return elf_code_offset(table->elf, *address, *size, &offset);
 }
 
 /* ---- Within other data, where other linkers than Go's put it ---- */
@@ -484,9 +473,7 @@ static int compare_gaps(const void *left, const void *right)
 {
     const struct frame_gap *a = left, *b = right;
 
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return a->size > b->size ? -1 : a->size < b->size;
+    return order_of(a->offset, b->offset) ?: order_of(b->size, a->size);
 }
 
 static size_t known_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
