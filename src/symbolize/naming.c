@@ -194,12 +194,11 @@ int names_answer_read(const char *bytes, size_t length, const struct names_reque
 
 static int compare_files(const struct located *a, const struct located *b)
 {
-    if (a->place.kind != b->place.kind)
-        return a->place.kind < b->place.kind ? -1 : 1;
+    const int order = order_of(a->place.kind, b->place.kind);
+
     /* There is one vDSO for all processes. */
-    if (a->place.kind == MAPPED_FILE && a->place.file != b->place.file)
-        return a->place.file < b->place.file ? -1 : 1;
-    return 0;
+    return order || a->place.kind != MAPPED_FILE
+        ? order : order_of((uintptr_t)a->place.file, (uintptr_t)b->place.file);
 }
 
 /* Keeps the first note; *more: there were others. */
@@ -507,7 +506,7 @@ static int compare_addresses(const void *left, const void *right)
 {
     const struct located *a = left, *b = right;
 
-    return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
+    return order_of(a->place.address, b->place.address);
 }
 
 static int take_map(const struct naming *naming, const struct naming_step *step, int without)
@@ -571,12 +570,12 @@ static int compare_located(const void *left, const void *right)
 {
     const struct located *a = left, *b = right;
     const bool trusted = is_trusted(&a->place);
+    int order = order_of(!trusted, !is_trusted(&b->place));
 
-    if (trusted != is_trusted(&b->place))
-        return trusted ? -1 : 1;
-    if (!trusted && a->place.file->about.st_size != b->place.file->about.st_size)
-        return a->place.file->about.st_size < b->place.file->about.st_size ? -1 : 1;
-    return compare_files(a, b);
+    if (!order && !trusted)
+        order = order_of((uint64_t)a->place.file->about.st_size,
+                         (uint64_t)b->place.file->about.st_size);
+    return order ?: compare_files(a, b);
 }
 
 static void add_step(struct naming *naming, struct located *located, size_t count, bool is_map)

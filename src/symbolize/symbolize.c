@@ -136,15 +136,6 @@ uint64_t symbol_lookup_address(const struct symbol *symbol)
     return symbol->address - (symbol->is_return && symbol->address);
 }
 
-static int compare_for_search(const void *left, const void *right)
-{
-    const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
-
-    return order_of(a->pid, b->pid) ?: order_of(a->generation, b->generation)
-        ?: order_of(a->epoch, b->epoch)
-        ?: order_of(symbol_lookup_address(a), symbol_lookup_address(b));
-}
-
 /* Sorted symbols, all of them the kernel's. */
 static int name_kernel(struct symbol *const *symbols, size_t count,
                        const struct symbolize_options *options, struct symbolize_notes *notes)
@@ -187,21 +178,18 @@ static int name_kernel(struct symbol *const *symbols, size_t count,
     return result == -EACCES ? 0 : result;
 }
 
+/* Kernel symbols come first, then those of processes, then those without a lookup. */
 static int compare_symbols(const void *left, const void *right)
 {
     const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
 
-    if (a->kernel != b->kernel)
-        return a->kernel ? -1 : 1;
-    if (a->foreign != b->foreign)
-        return a->foreign ? 1 : -1;
-    return compare_for_search(left, right);
+    return order_of(b->kernel, a->kernel) ?: order_of(a->foreign, b->foreign)
+        ?: order_of(a->pid, b->pid) ?: order_of(a->generation, b->generation)
+        ?: order_of(a->epoch, b->epoch)
+        ?: order_of(symbol_lookup_address(a), symbol_lookup_address(b));
 }
 
-/*
- * Kernel symbols come first, then those of processes, then those without a lookup. Sets `mappings`,
- * too, unless NULL.
- */
+/* Sets `mappings`, too, unless NULL. */
 static int name_sorted(struct symbol *const *sorted, size_t count,
                        const struct symbolize_options *options, struct symbolize_notes *notes,
                        struct symbol_mappings *mappings)
