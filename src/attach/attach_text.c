@@ -32,11 +32,7 @@ static int write_line(int events, const struct text *line)
 {
     if (line->failed)
         return -ENOMEM;
-    ssize_t written;
-    do
-        written = write(events, line->data, line->length);
-    while (written < 0 && errno == EINTR);
-    return written < 0 ? -errno : 0;
+    return UNINTERRUPTED(write(events, line->data, line->length)) < 0 ? -errno : 0;
 }
 
 /* ---- Removing ---- */

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/util.h"
+
 #define MOST_LINKS 40 /* the kernel's limit */
 #define MOST_DEPTH 128
 
@@ -215,24 +217,17 @@ int pass_fd(int socket, int fd)
         header->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(header), &fd, sizeof(fd));
     }
-    ssize_t sent;
-    do
-        sent = sendmsg(socket, &envelope.message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? -errno : 0;
+    return UNINTERRUPTED(sendmsg(socket, &envelope.message, MSG_NOSIGNAL)) < 0 ? -errno : 0;
 }
 
 int take_fd(int socket)
 {
     struct envelope envelope;
-    ssize_t got;
     int fd;
 
     make_envelope(&envelope);
-    do
-        got = recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    if (got != sizeof(envelope.error))
+    if (UNINTERRUPTED(recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC)) !=
+        sizeof(envelope.error))
         return -EPIPE;
     struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
     if (!header)

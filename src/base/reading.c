@@ -41,11 +41,8 @@ uint64_t reading_budget(int fd, const struct stat *about)
 
 ssize_t read_some(int fd, void *to, size_t size)
 {
-    ssize_t got;
+    const ssize_t got = UNINTERRUPTED(read(fd, to, size));
 
-    do
-        got = read(fd, to, size);
-    while (got < 0 && errno == EINTR);
     return got < 0 ? -errno : got;
 }
 

@@ -199,8 +199,7 @@ void terminal_close(void)
     close_fd(terminal.keys);
     terminal.keys = -1;
     close(terminal.guard);
-    while (waitpid(terminal.guard_pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)UNINTERRUPTED(waitpid(terminal.guard_pid, NULL, 0));
 }
 
 int terminal_keys(void)

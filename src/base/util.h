@@ -3,6 +3,7 @@
 #ifndef STACKBOX_BASE_UTIL_H
 #define STACKBOX_BASE_UTIL_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,16 @@
 #define MOST_PID 4194304 /* PID_MAX_LIMIT, of any kernel */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The result of a call below 0 with an errno, made again each time that a signal interrupts it. */
+#define UNINTERRUPTED(call)                      \
+    ({                                           \
+        __typeof__(call) result_;                \
+        do                                       \
+            result_ = (call);                    \
+        while (result_ < 0 && errno == EINTR);   \
+        result_;                                 \
+    })
 
 /*
  * Makes room for `need` items of `size` bytes in *items, which has room for *room; *items may be

@@ -25,11 +25,9 @@
 /* -EINTR: a signal came while perf_event_open(2) waited for a process in exec. */
 static int open_with(struct perf_event_attr *attributes, pid_t pid, int cpu, unsigned long flags)
 {
-    long fd;
+    const long fd = UNINTERRUPTED(
+        syscall(SYS_perf_event_open, attributes, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC));
 
-    do
-        fd = syscall(SYS_perf_event_open, attributes, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -200,14 +198,10 @@ enum counted {
 static int read_counted(int event, enum counted which, uint64_t *count)
 {
     uint64_t words[COUNTED_WORDS];
-    ssize_t got;
-
-    do
-        got = read(event, words, sizeof(words));
-    while (got < 0 && errno == EINTR);
+    const ssize_t got = read_some(event, words, sizeof(words));
 
     if (got < (ssize_t)((which + 1) * sizeof(*words)))
-        return got < 0 ? -errno : -ENODATA;
+        return got < 0 ? (int)got : -ENODATA;
     *count = words[which];
     return 0;
 }

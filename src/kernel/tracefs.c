@@ -66,7 +66,7 @@ static int mount_in_own_namespace(void)
 
 static int mount_by_child(void)
 {
-    int ends[2], status;
+    int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return -errno;
@@ -82,8 +82,7 @@ static int mount_by_child(void)
     close(ends[1]);
     int result = take_fd(ends[0]);
     close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    (void)UNINTERRUPTED(waitpid(child, NULL, 0));
     return result == -EPIPE ? -EPERM : result;
 }
 

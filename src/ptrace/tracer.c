@@ -620,8 +620,7 @@ static int begin(struct tracer *tracer)
     if (result)
         return result;
     tracer->is_open = true;
-    while (sem_wait(&tracer->is_ready) && errno == EINTR)
-        continue;
+    (void)UNINTERRUPTED(sem_wait(&tracer->is_ready));
     return tracer->result;
 }
 
@@ -645,15 +644,6 @@ void tracer_start(struct tracer *tracer, uint64_t period)
     kill(tracer->pid, SIGALRM);
 }
 
-static pid_t wait_for(pid_t pid)
-{
-    pid_t got;
-
-    while ((got = waitpid(pid, NULL, 0)) < 0 && errno == EINTR)
-        continue;
-    return got;
-}
-
 void tracer_end(struct tracer *tracer)
 {
     if (!tracer->is_open)
@@ -666,7 +656,7 @@ void tracer_end(struct tracer *tracer)
     }
     pthread_join(tracer->keeper, NULL);
     if (tracer->pid)
-        (void)wait_for(tracer->pid);
+        (void)UNINTERRUPTED(waitpid(tracer->pid, NULL, 0));
     tracer->is_open = false;
 }
 
@@ -704,12 +694,13 @@ int tracer_try(int (*ask)(uint32_t tid))
         _exit(0);
     }
     if (ptrace(PTRACE_SEIZE, child, NULL, NULL) ||
-        (ask && (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || wait_for(child) < 0)))
+        (ask && (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) ||
+                 UNINTERRUPTED(waitpid(child, NULL, 0)) < 0)))
         result = -errno;
     else if (ask)
         result = ask((uint32_t)child);
     kill(child, SIGKILL);
-    (void)wait_for(child);
+    (void)UNINTERRUPTED(waitpid(child, NULL, 0));
     return result;
 }
 

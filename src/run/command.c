@@ -280,13 +280,9 @@ static int wait_for(pid_t pid)
     int status;
 
     /* Signals are passed on to it until its pid may be reused. */
-    while (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOWAIT) && errno == EINTR)
-        ;
+    (void)UNINTERRUPTED(waitid(P_PID, (id_t)pid, &about, WEXITED | WNOWAIT));
     run_forget_command();
-    pid_t reaped;
-    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    if (reaped < 0) {
+    if (UNINTERRUPTED(waitpid(pid, &status, 0)) < 0) {
         say("cannot get the command's exit status: %s", strerror(errno));
         return EXIT_TRACER;
     }

@@ -78,9 +78,7 @@ static void broker_serve(const struct sandbox_job *job, int socket)
     struct text told = {0};
 
     for (;;) {
-        ssize_t size = recv(socket, &request, sizeof(request), 0);
-        if (size < 0 && errno == EINTR)
-            continue;
+        ssize_t size = UNINTERRUPTED(recv(socket, &request, sizeof(request), 0));
         if (size < 0 || !is_request(&request, size))
             break;
         text_clear(&told);
@@ -104,16 +102,12 @@ static int send_request(unsigned char how, const char *root, const char *path)
 {
     struct request request = {.how = how};
     int length = snprintf(request.names, sizeof(request.names), "%s%c%s", root, 0, path);
-    ssize_t sent;
 
     if (length < 0 || (size_t)length >= sizeof(request.names))
         return -ENAMETOOLONG;
     struct iovec piece = {&request, offsetof(struct request, names) + (size_t)length + 1};
     const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    do
-        sent = sendmsg(asks, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? -errno : 0;
+    return UNINTERRUPTED(sendmsg(asks, &message, MSG_NOSIGNAL)) < 0 ? -errno : 0;
 }
 
 int sandbox_open(const char *root, const char *path)
@@ -130,14 +124,11 @@ int sandbox_ask(unsigned char how, const char *root, const char *path, struct te
     struct iovec piece = {bytes, sizeof(bytes)};
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
     int fd = send_request(how, root, path);
-    ssize_t got;
 
     if (fd)
         return fd;
     fd = take_fd(asks);
-    do
-        got = recvmsg(asks, &message, 0);
-    while (got < 0 && errno == EINTR);
+    const ssize_t got = UNINTERRUPTED(recvmsg(asks, &message, 0));
     text_clear(told);
     if (got > 0)
         text_append(told, bytes, strnlen(bytes, (size_t)got));
@@ -278,12 +269,8 @@ static bool has_a_reader(int answers)
 static int wait_for_broker(int socket)
 {
     char stays;
-    ssize_t got;
 
-    do
-        got = recv(socket, &stays, 1, 0);
-    while (got < 0 && errno == EINTR);
-    if (got != 1)
+    if (UNINTERRUPTED(recv(socket, &stays, 1, 0)) != 1)
         _exit(1);
     return stays ? SANDBOX_KEEPS_RIGHTS : 0;
 }
@@ -400,8 +387,7 @@ static int wait_to_end(pid_t child)
 {
     siginfo_t ended = {0};
 
-    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-        ;
+    (void)UNINTERRUPTED(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT));
     return ended.si_code == CLD_KILLED || ended.si_code == CLD_DUMPED ? ended.si_status : 0;
 }
 
@@ -540,8 +526,7 @@ static int end_run(struct sandbox_run *run, useconds_t most)
     if (!has_ended(pid, most))
         return 0;
     tell_watcher(false, run->aside ? SANDBOX_ASIDE : SANDBOX_BROKER);
-    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
-        ;
+    (void)UNINTERRUPTED(wait4(pid, &status, 0, &used));
     run->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
                   (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
     return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
