@@ -46,11 +46,6 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_LOCKDOWN] = {"not_locked_down", "no lockdown"},
 };
 
-const struct bpf_insn check_program[2] = {
-    {.code = BPF_ALU64 | BPF_MOV | BPF_K}, /* r0 = 0 */
-    {.code = BPF_JMP | BPF_EXIT},
-};
-
 void check_decide(struct check *check, enum refused what, int result, uint64_t map_bytes)
 {
     check->yes = result >= 0;
@@ -171,7 +166,7 @@ void checks_free(struct checks *checks)
 
 /* What applets need, in the order in which they ask for it, and what they can do without. */
 struct need {
-    const char *applets; /* with a blank before and after each */
+    const char *applets;
     const char *without; /* NULL: it cannot do without */
     enum check_name check;
     enum collect_way way; /* only if they collect in this way; COLLECT_BEST: in any way */
@@ -214,21 +209,16 @@ static const struct need needs[] = {
     {COUNTERS, "exact intervals", CHECK_REAL_TIME, COLLECT_BPF},
 };
 
-static bool concerns(const struct need *need, const char *applet)
+/* Is it among these, with a blank before and after each? */
+static bool is_among(const char *applets, const char *applet)
 {
     size_t length = strlen(applet);
 
-    for (const char *at = need->applets; (at = strstr(at, applet)); at += length)
+    for (const char *at = applets; (at = strstr(at, applet)); at += length)
         if (at[-1] == ' ' && at[length] == ' ')
             return true;
     return false;
 }
-
-static const struct need of_patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS, COLLECT_BEST};
-static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS};
-static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KERNEL_FUNCTIONS,
-                                                 COLLECT_WALK};
-static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
 
 /* Collecting by breakpoints, an applet needs no probes for user functions. */
 static bool has(const struct checks *checks, enum check_name check, enum collect_way way)
@@ -240,7 +230,7 @@ static bool has(const struct checks *checks, enum check_name check, enum collect
 /* For an applet that takes patterns: can it get no kind of event at all? */
 static bool has_no_events(const struct checks *checks, const char *applet, enum collect_way way)
 {
-    return concerns(&of_patterns, applet) && !has(checks, CHECK_KERNEL_FUNCTIONS, way) &&
+    return is_among(PATTERNS, applet) && !has(checks, CHECK_KERNEL_FUNCTIONS, way) &&
            !has(checks, CHECK_USER_FUNCTIONS, way) && !has(checks, CHECK_TRACEPOINTS, way) &&
            (way != COLLECT_PTRACE || ptrace_hits_try_calls());
 }
@@ -256,11 +246,11 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
 
     *verdict = (struct verdict){
         .yes = true,
-        .way = concerns(&of_tracers, applet) ? way : COLLECT_BEST,
-        .walks = checks->walks && concerns(&of_counted_functions, applet),
+        .way = is_among(TRACERS, applet) ? way : COLLECT_BEST,
+        .walks = checks->walks && !strcmp(applet, "stackcount"),
     };
     for (const struct need *need = needs; need < needs + COUNT_OF(needs); need++) {
-        if ((need->way && need->way != way) || !concerns(need, applet) ||
+        if ((need->way && need->way != way) || !is_among(need->applets, applet) ||
             has(checks, need->check, way))
             continue;
         if (!need->without) {
@@ -270,7 +260,7 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
         if (verdict->limit_count < MOST_LIMITS)
             verdict->limits[verdict->limit_count++] = (struct limit){need->without, need->check};
     }
-    if (way == COLLECT_BPF && checks->needs_jit && concerns(&of_snoops, applet))
+    if (way == COLLECT_BPF && checks->needs_jit && !strcmp(applet, "stacksnoop"))
         *verdict = refuse(CHECK_JIT);
     if (has_no_events(checks, applet, way))
         *verdict = refuse(CHECK_KERNEL_FUNCTIONS);

@@ -114,9 +114,6 @@ void check_decide(struct check *check, enum refused what, int result, uint64_t m
 /* No, with this sentence. */
 void check_refuse(struct check *check, const char *sentence);
 
-/* A program that returns 0. */
-extern const struct bpf_insn check_program[2];
-
 /* Does a limit that we cannot raise apply to all maps together? */
 extern bool check_is_limited;
 

@@ -46,8 +46,8 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
     int result = check_rings && way == ATTACH_MULTI ? -EOPNOTSUPP : places_add(&places, place);
 
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        request.programs[i] = (struct linked){.insns = check_program,
-                                              .count = COUNT_OF(check_program)};
+        request.programs[i] = (struct linked){.insns = bpf_nothing,
+                                              .count = COUNT_OF(bpf_nothing)};
     if (!result) {
         /* places_add has copied only the names. */
         result = attach_open(&attachment, &request, &places);

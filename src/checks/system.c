@@ -279,7 +279,7 @@ static void check_jit(struct checks *checks)
     close_fd(program);
 }
 
-static uint64_t kilobytes(uint64_t bytes)
+static unsigned long long kilobytes(uint64_t bytes)
 {
     return bytes / 1024;
 }
@@ -294,8 +294,8 @@ static void check_memory(struct check *check)
     check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
     if (!result)
         text_format(&check->detail, "%llu KB for %u stacks of %u frames; %llu KB are free",
-                    (unsigned long long)kilobytes(store_bytes(&store)), store.stacks, store.depth,
-                    (unsigned long long)kilobytes(kernel_free_memory()));
+                    kilobytes(store_bytes(&store)), store.stacks, store.depth,
+                    kilobytes(kernel_free_memory()));
     store_close(&store);
 }
 
@@ -333,8 +333,8 @@ static void check_waits(struct check *check)
     }
     check_decide(check, REFUSED_MAPS, result, bytes);
     if (!result)
-        text_format(&check->detail, "%llu KB for up to %u waiting threads",
-                    (unsigned long long)kilobytes(bytes), waits.entries);
+        text_format(&check->detail, "%llu KB for up to %u waiting threads", kilobytes(bytes),
+                    waits.entries);
     waits_close(&waits);
     store_close(&store);
 }
@@ -351,7 +351,7 @@ static void check_buffer(struct check *check)
         text_format(&check->detail, recorder.kind == RECORDER_RING
                                         ? "%llu KB"
                                         : "as perf buffers, one for each CPU, %llu KB in all",
-                    (unsigned long long)kilobytes(recorder.bytes));
+                    kilobytes(recorder.bytes));
     recorder_close(&recorder);
 }
 

@@ -266,11 +266,14 @@ int bpf_try(uint32_t type, const struct bpf_insn *insns, size_t count)
     return program < 0 ? program : 0;
 }
 
+const struct bpf_insn bpf_nothing[2] = {
+    {.code = BPF_ALU64 | BPF_MOV | BPF_K}, /* r0 = 0 */
+    {.code = BPF_JMP | BPF_EXIT},
+};
+
 int bpf_load_nothing(uint32_t type, uint32_t attach_type)
 {
-    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
-
-    return load_trial(type, attach_type, insns, COUNT_OF(insns));
+    return load_trial(type, attach_type, bpf_nothing, COUNT_OF(bpf_nothing));
 }
 
 int bpf_try_stacks(void)

@@ -82,7 +82,9 @@ int bpf_link_and_load(uint32_t type, const char *name, struct program *program, 
  */
 int bpf_run_raw(int program, const uint64_t *context, size_t words);
 
-/* Loads a program that does nothing. Its descriptor or a negative errno. */
+/* A program that returns 0. */
+extern const struct bpf_insn bpf_nothing[2];
+/* Loads it. Its descriptor or a negative errno. */
 int bpf_load_nothing(uint32_t type, uint32_t attach_type);
 /* Can this program be loaded? 0 or a negative errno. */
 int bpf_try(uint32_t type, const struct bpf_insn *insns, size_t count);
