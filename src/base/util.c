@@ -234,6 +234,16 @@ int compare_strings(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+static bool is_before(const void *item, const void *name)
+{
+    return strcmp(*(const char *const *)item, name) < 0;
+}
+
+size_t first_named(const void *items, size_t count, size_t size, const char *name)
+{
+    return search_first(items, count, size, name, is_before);
+}
+
 static bool same_link(const char *one, const char *other)
 {
     char texts[2][64] = {{0}};

@@ -101,8 +101,10 @@ static inline int order_of(uint64_t one, uint64_t other)
 /* For qsort(): compares items by the 64-bit number that they begin with. */
 int compare_by_number(const void *left, const void *right);
 
-/* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
+/* For qsort() and bsearch(): compares items by the strings that they begin with, by strcmp(). */
 int compare_strings(const void *left, const void *right);
+/* The index of the first of such items, sorted, whose string is `name`; or where it would be. */
+size_t first_named(const void *items, size_t count, size_t size, const char *name);
 
 /* Does this process or thread exist, whoever owns it? */
 bool task_exists(uint32_t number);

@@ -187,23 +187,10 @@ struct listed {
     size_t function;
 };
 
-static int compare_listed(const void *left, const void *right)
-{
-    const struct listed *a = left, *b = right;
-
-    return strcmp(a->name, b->name);
-}
-
-static bool is_before(const void *listed, const void *name)
-{
-    return strcmp(((const struct listed *)listed)->name, name) < 0;
-}
-
 static void mark_name(const struct listed *names, size_t count, const char *name, bool *found)
 {
-    size_t at = search_first(names, count, sizeof(*names), name, is_before);
-
-    for (; at < count && !strcmp(names[at].name, name); at++)
+    for (size_t at = first_named(names, count, sizeof(*names), name);
+         at < count && !strcmp(names[at].name, name); at++)
         found[names[at].function] = true;
 }
 
@@ -256,7 +243,7 @@ int kernel_functions_sift(int tracefs, struct place *const *functions, size_t co
             names[name_count++] = (struct listed){functions[i]->first_name, i};
     }
     if (!result) {
-        qsort(names, name_count, sizeof(*names), compare_listed);
+        qsort(names, name_count, sizeof(*names), compare_strings);
         result = mark_listed(tracefs, names, name_count, found);
     }
     for (size_t i = 0; i < count && !result; i++)

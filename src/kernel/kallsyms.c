@@ -134,12 +134,6 @@ struct pass {
     uint64_t first, last;
 };
 
-/* The first address not below `start`: no other can be nearest to a symbol there. */
-static size_t first_reached(const struct kallsyms_search *search, uint64_t start)
-{
-    return first_not_below(search->addresses, search->count, start);
-}
-
 static bool is_weak(char type)
 {
     return type == 'w' || type == 'W' || type == 'v' || type == 'V';
@@ -183,7 +177,7 @@ static bool any_between(const struct kallsyms_search *search, uint64_t low, uint
 {
     if (high - low <= LONGEST_FUNCTION)
         return false;
-    size_t slot = first_reached(search, low + LONGEST_FUNCTION);
+    size_t slot = first_not_below(search->addresses, search->count, low + LONGEST_FUNCTION);
     return slot < search->count && search->addresses[slot] < high;
 }
 
@@ -218,7 +212,7 @@ static size_t slot_of(const struct pass *pass, uint64_t start)
 
     if (pass->candidate.any && start <= addresses[slot] && (!slot || start > addresses[slot - 1]))
         return slot;
-    return first_reached(pass->search, start);
+    return first_not_below(addresses, pass->search->count, start);
 }
 
 static int settle_candidate(struct pass *pass)

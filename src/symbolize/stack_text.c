@@ -86,27 +86,20 @@ size_t stack_texts_number(struct stack_texts *texts, const char *text, uint16_t 
     return count;
 }
 
-struct finding {
-    struct stack_frame **sorted; /* by name */
-    size_t count;
+struct named {
+    const char *name;
+    struct stack_frame *frame;
 };
 
-static int compare_frames(const void *left, const void *right)
-{
-    const struct stack_frame *const *a = left, *const *b = right;
-
-    return strcmp((*a)->name, (*b)->name);
-}
+struct finding {
+    struct named *sorted; /* by name */
+    size_t count;
+};
 
 static bool is_of(const struct stack_frame *frame, const struct kallsyms_symbol *symbol)
 {
     return frame->module ? symbol->module && !strcmp(frame->module, symbol->module)
                          : !symbol->module;
-}
-
-static bool is_before(const void *frame, const void *name)
-{
-    return strcmp((*(struct stack_frame *const *)frame)->name, name) < 0;
 }
 
 /* If several functions have the name, the first is used: the name is what is shown. */
@@ -116,10 +109,10 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 
     if (!symbol->address || !kallsyms_is_function(symbol->type))
         return 0;
-    size_t at = search_first(finding->sorted, finding->count, sizeof(*finding->sorted),
-                             symbol->name, is_before);
-    for (; at < finding->count && !strcmp(finding->sorted[at]->name, symbol->name); at++) {
-        struct stack_frame *frame = finding->sorted[at];
+    for (size_t at = first_named(finding->sorted, finding->count, sizeof(*finding->sorted),
+                                 symbol->name);
+         at < finding->count && !strcmp(finding->sorted[at].name, symbol->name); at++) {
+        struct stack_frame *frame = finding->sorted[at].frame;
         if (!frame->address && is_of(frame, symbol))
             frame->address = symbol->address + frame->offset;
     }
@@ -137,12 +130,12 @@ int stack_texts_find(struct stack_texts *texts, int kallsyms)
         return -ENOMEM;
     int result = 0;
     for (size_t i = 0; i < texts->count; i++) {
-        finding.sorted[i] = &texts->frames[i];
+        finding.sorted[i] = (struct named){texts->frames[i].name, &texts->frames[i]};
         if (!texts->frames[i].name)
             result = -ENOMEM;
     }
     if (!result) {
-        qsort(finding.sorted, finding.count, sizeof(*finding.sorted), compare_frames);
+        qsort(finding.sorted, finding.count, sizeof(*finding.sorted), compare_strings);
         result = kallsyms_each(kallsyms, take_symbol, &finding);
     }
     free(finding.sorted);
