@@ -178,38 +178,37 @@ static bool try_file(struct search *search, const char *root, const struct text 
     return false;
 }
 
-/* Where files have their build ids as names; one of at least two bytes is split: ab/cdef... */
-static void add_id_path(struct text *path, const char *before, const unsigned char *id,
-                        size_t length, bool is_split, const char *after)
-{
-    text_add(path, before);
-    if (is_split) {
-        text_format(path, "%02x/", *id++);
-        length--;
-    }
-    build_id_add(id, length, path);
-    text_add(path, after);
-}
+/* Files named by their build ids: AB/CDEF..., or, in debuginfod's cache, ABCDEF... */
+struct id_place {
+    enum { BELOW_SYMFS, HERE, IN_CACHE } root;
+    const char *before, *after;
+};
+static const struct id_place debug_by_id = {HERE, "/usr/lib/debug/.build-id/", ".debug"},
+    debug_in_cache = {IN_CACHE, "/", "/debuginfo"};
 
-static bool try_by_id(struct search *search, const char *root, struct text *path)
+/* False: there is no cache, or the id is too short. */
+static bool make_id_path(struct text *path, const struct id_place *place, const char *cache,
+                         const unsigned char *id, size_t length)
 {
-    const struct traits *traits = &search->traits;
+    const size_t apart = place->root != IN_CACHE;
 
-    if (traits->id_length < 2)
+    if (length <= apart || (!apart && !cache))
         return false;
     text_clear(path);
-    add_id_path(path, "/usr/lib/debug/.build-id/", traits->id, traits->id_length, true, ".debug");
-    return try_file(search, root, path, BY_ID);
+    text_format(path, "%s%s", apart ? "" : cache, place->before);
+    build_id_add(id, apart, path);
+    text_add(path, apart ? "/" : "");
+    build_id_add(id + apart, length - apart, path);
+    text_add(path, place->after);
+    return true;
 }
 
-static bool try_cache(struct search *search, struct text *path)
+static bool try_by_id(struct search *search, const char *root, const struct id_place *place,
+                      struct text *path)
 {
-    if (!search->where->cache || !search->traits.id_length)
-        return false;
-    text_clear(path);
-    text_add(path, search->where->cache);
-    add_id_path(path, "/", search->traits.id, search->traits.id_length, false, "/debuginfo");
-    return try_file(search, NULL, path, BY_ID);
+    return make_id_path(path, place, search->where->cache, search->traits.id,
+                        search->traits.id_length) &&
+           try_file(search, root, path, BY_ID);
 }
 
 static bool try_by_link(struct search *search, const char *root, const char *file,
@@ -234,7 +233,7 @@ static bool try_by_link(struct search *search, const char *root, const char *fil
 static bool try_below(struct search *search, const char *root, const char *file, bool is_symfs,
                       struct text *path)
 {
-    if (try_by_id(search, root, path))
+    if (try_by_id(search, root, &debug_by_id, path))
         return true;
     if (!file || file[0] != '/')
         return false;
@@ -280,7 +279,7 @@ int debug_files_open(const struct elf *elf, const struct debug_search *where,
                  (where->root && try_below(&search, where->root, where->path, false, &path)) ||
                  try_below(&search, NULL, where->symfs && where->stays_below ? NULL : where->path,
                            false, &path) ||
-                 try_cache(&search, &path);
+                 try_by_id(&search, NULL, &debug_in_cache, &path);
     text_free(&path);
     if (!found)
         return -ENOENT;
@@ -399,19 +398,15 @@ static bool is_it(const struct elf *elf, const struct file_identity *wanted)
 /* ---- Where it may be ---- */
 
 /* Programs by build id, as distributions link them; debug files; what debuginfod-find fetched. */
-static const struct place {
-    enum { BELOW_SYMFS, HERE, IN_CACHE } root;
-    bool is_split; /* ab/cdef... */
-    const char *before, *after;
-} places[] = {
-    {BELOW_SYMFS, true, "/usr/lib/.build-id/", ""},
-    {BELOW_SYMFS, true, "/.build-id/", ""},
-    {HERE, true, "/usr/lib/.build-id/", ""},
-    {IN_CACHE, false, "/", "/executable"},
-    {BELOW_SYMFS, true, "/usr/lib/debug/.build-id/", ".debug"},
-    {BELOW_SYMFS, true, "/.build-id/", ".debug"},
-    {HERE, true, "/usr/lib/debug/.build-id/", ".debug"},
-    {IN_CACHE, false, "/", "/debuginfo"},
+static const struct id_place places[] = {
+    {BELOW_SYMFS, "/usr/lib/.build-id/", ""},
+    {BELOW_SYMFS, "/.build-id/", ""},
+    {HERE, "/usr/lib/.build-id/", ""},
+    {IN_CACHE, "/", "/executable"},
+    {BELOW_SYMFS, "/usr/lib/debug/.build-id/", ".debug"},
+    {BELOW_SYMFS, "/.build-id/", ".debug"},
+    {HERE, "/usr/lib/debug/.build-id/", ".debug"},
+    {IN_CACHE, "/", "/debuginfo"},
 };
 
 static int try_path(const struct file_identity *wanted, const char *root, const char *path,
@@ -434,19 +429,15 @@ static int try_path(const struct file_identity *wanted, const char *root, const 
 }
 
 static int try_place(const struct file_identity *wanted, const struct debug_search *where,
-                     const struct place *place, struct elf *elf, int *trouble)
+                     const struct id_place *place, struct elf *elf, int *trouble)
 {
+    const bool is_below = place->root == BELOW_SYMFS;
     struct text path = {0};
     int fd = -ENOENT;
 
-    if (wanted->id_length < 2 ||
-        (place->root == BELOW_SYMFS ? !where->symfs : place->root == IN_CACHE && !where->cache))
-        return fd;
-    text_add(&path, place->root == IN_CACHE ? where->cache : "");
-    add_id_path(&path, place->before, wanted->id, wanted->id_length, place->is_split, place->after);
-    if (!path.failed)
-        fd = try_path(wanted, place->root == BELOW_SYMFS ? where->symfs : NULL, path.data, elf,
-                      trouble);
+    if ((!is_below || where->symfs) &&
+        make_id_path(&path, place, where->cache, wanted->id, wanted->id_length) && !path.failed)
+        fd = try_path(wanted, is_below ? where->symfs : NULL, path.data, elf, trouble);
     text_free(&path);
     return fd;
 }
