@@ -211,28 +211,21 @@ void elf_symbol_tables_close(struct elf_symbol_tables *tables)
 /* Not with ELF_FIELD, as a pass decodes a million of them. */
 bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf_entry *entry)
 {
-    uint8_t info, other;
+    Elf64_Sym symbol;
+    Elf32_Sym narrow;
 
     if (elf->is_64) {
-        Elf64_Sym symbol;
         memcpy(&symbol, bytes, sizeof(symbol));
-        *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name,
-                                    symbol.st_shndx, 0, 0, 0, false};
-        info = symbol.st_info;
-        other = symbol.st_other;
     } else {
-        Elf32_Sym symbol;
-        memcpy(&symbol, bytes, sizeof(symbol));
-        *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name,
-                                    symbol.st_shndx, 0, 0, 0, false};
-        info = symbol.st_info;
-        other = symbol.st_other;
+        memcpy(&narrow, bytes, sizeof(narrow));
+        symbol = (Elf64_Sym){narrow.st_name, narrow.st_info, narrow.st_other,
+                             narrow.st_shndx, narrow.st_value, narrow.st_size};
     }
-    entry->type = info & 15;
+    *entry = (struct elf_entry){symbol.st_value, symbol.st_size, symbol.st_name, symbol.st_shndx,
+                                symbol.st_info & 15, symbol.st_info >> 4, 0, false};
     if ((entry->type != STT_FUNC && entry->type != STT_NOTYPE && entry->type != STT_GNU_IFUNC) ||
         !entry->section || !entry->name)
         return false;
-    entry->binding = info >> 4;
     if (elf->swapped) {
         entry->address = elf->is_64 ? __builtin_bswap64(entry->address)
                                     : __builtin_bswap32((uint32_t)entry->address);
@@ -242,11 +235,11 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         entry->section = __builtin_bswap16(entry->section);
     }
     if (elf->has_thumb && entry->type != STT_NOTYPE) {
-        entry->is_thumb = entry->address & 1 || (elf->row->compressed && other & 0x80);
+        entry->is_thumb = entry->address & 1 || (elf->row->compressed && symbol.st_other & 0x80);
         entry->address &= ~(uint64_t)1;
     }
-    if (elf->row->local_entries)
-        entry->entry = (uint8_t)(1 << (other >> 5) >> 2 << 2); /* ELFv2: 0, 1: 0; 2 to 6: 4 to 64 */
+    if (elf->row->local_entries) /* ELFv2: 0, 1: 0; 2 to 6: 4 to 64 */
+        entry->entry = (uint8_t)(1 << (symbol.st_other >> 5) >> 2 << 2);
     return true;
 }
 
