@@ -14,20 +14,6 @@
 #define USER_NS 1000000000
 #define MOST_FRAMES 65536 /* in each table */
 
-static uint64_t hash_of(const struct symbol *symbol)
-{
-    const uint64_t process = (uint64_t)symbol->pid << 1 | symbol->is_return;
-
-    return hash_word(hash_word(hash_word(hash_word(0, symbol->address), symbol->generation),
-                               symbol->epoch), process);
-}
-
-static bool same_place(const struct symbol *a, const struct symbol *b)
-{
-    return a->address == b->address && a->pid == b->pid && a->generation == b->generation &&
-           a->epoch == b->epoch && a->foreign == b->foreign && a->is_return == b->is_return;
-}
-
 static struct frame *add(struct frame_table *table, uint64_t hash, const struct symbol *place)
 {
     struct frame *frame = calloc(1, sizeof(*frame));
@@ -50,12 +36,12 @@ static struct frame *add(struct frame_table *table, uint64_t hash, const struct 
 static struct frame *frames_want(struct frames *frames, const struct symbol *place)
 {
     struct frame_table *table = place->kernel ? &frames->kernel : &frames->user;
-    uint64_t hash = hash_of(place);
+    uint64_t hash = symbol_hash(place);
     uint32_t item;
     size_t at = 0;
 
     while (index_next(&table->index, hash, &at, &item))
-        if (same_place(&table->items[item]->symbol, place))
+        if (symbol_is_at(&table->items[item]->symbol, place))
             return table->items[item];
     return add(table, hash, place);
 }

@@ -12,29 +12,31 @@
 
 /* ---- Each address once ---- */
 
-static uint64_t hash_of(const struct symbol *symbol)
+uint64_t symbol_hash(const struct symbol *symbol)
 {
     const uint64_t process = (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
                              (uint64_t)symbol->foreign << 1 | symbol->is_return;
 
-    return hash_word(hash_word(hash_word(0, symbol->address), symbol->generation), process);
+    return hash_word(hash_word(hash_word(symbol->epoch, symbol->address), symbol->generation),
+                     process);
 }
 
-static bool same_place(const struct symbol *a, const struct symbol *b)
+bool symbol_is_at(const struct symbol *symbol, const struct symbol *place)
 {
-    return a->address == b->address && a->pid == b->pid && a->generation == b->generation &&
-           a->kernel == b->kernel && a->foreign == b->foreign &&
-           a->is_return == b->is_return;
+    return symbol->address == place->address && symbol->pid == place->pid &&
+           symbol->generation == place->generation && symbol->epoch == place->epoch &&
+           symbol->kernel == place->kernel && symbol->foreign == place->foreign &&
+           symbol->is_return == place->is_return;
 }
 
 static int find_or_add(struct index *index, struct symbols *symbols, size_t *room,
                        const struct symbol *wanted, uint32_t *item)
 {
-    uint64_t hash = hash_of(wanted);
+    uint64_t hash = symbol_hash(wanted);
     size_t at = 0;
 
     while (index_next(index, hash, &at, item))
-        if (same_place(&symbols->items[*item], wanted))
+        if (symbol_is_at(&symbols->items[*item], wanted))
             return 0;
     *item = (uint32_t)symbols->count;
     if (array_reserve(&symbols->items, room, symbols->count + 1, sizeof(*symbols->items)) ||

@@ -112,6 +112,10 @@ void symbols_free(struct symbols *symbols);
 int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
                  struct symbolize_notes *notes, struct symbol_mappings *mappings);
 
+/* Is it the symbol of that place, a symbol with no more than that? And a hash of a place. */
+bool symbol_is_at(const struct symbol *symbol, const struct symbol *place);
+uint64_t symbol_hash(const struct symbol *place);
+
 /* ---- For those that find names ---- */
 
 /* For a return address, one byte less: the call may be its function's last instruction. */
