@@ -282,12 +282,9 @@ static int open_mapped(const struct library_where *where, const char *typed,
         return -EBADMSG;
     const struct library_mapped *mapped = &where->seen->items[library->mapping - 1];
     const char *path = mapped->entry.path;
-    char *own = name_of_mapped(path);
-    const bool is_meant = own && library_name_rank(base_name(typed), own);
 
-    free(own);
-    if (!is_meant || mapped->fd < 0)
-        return own ? -EBADMSG : -ENOMEM;
+    if (!library_mapped_is(path, typed) || mapped->fd < 0)
+        return -EBADMSG;
     text_append(&library->path, path, length_without_deleted(path));
     library->fd = fcntl(mapped->fd, F_DUPFD_CLOEXEC, 0);
     return library->fd < 0 ? -errno : 0;

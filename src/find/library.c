@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,22 +121,29 @@ struct looking {
     size_t count;
 };
 
-char *name_of_mapped(const char *path)
+/* The file's name in the path, without " (deleted)". */
+static void copy_name(const char *path, char name[PATH_MAX])
 {
-    const char *name = base_name(path);
+    const char *base = base_name(path);
 
-    return strndup(name, length_without_deleted(name));
+    snprintf(name, PATH_MAX, "%.*s", (int)length_without_deleted(base), base);
+}
+
+bool library_mapped_is(const char *path, const char *typed)
+{
+    char name[PATH_MAX];
+
+    copy_name(path, name);
+    return library_name_rank(base_name(typed), name);
 }
 
 static bool may_be_meant(const struct looking *looking, const char *path)
 {
-    char *name = name_of_mapped(path);
-    bool is_meant = false;
+    size_t i = 0;
 
-    for (size_t i = 0; name && i < looking->count && !is_meant; i++)
-        is_meant = library_name_rank(base_name(looking->typed[i]), name);
-    free(name);
-    return is_meant;
+    while (i < looking->count && !library_mapped_is(path, looking->typed[i]))
+        i++;
+    return i < looking->count;
 }
 
 static int see_entry(void *context, const struct maps_entry *entry)
@@ -217,11 +225,10 @@ static int offer_mapped(struct library_search *search, size_t mapping)
 {
     const char *path = search->where->seen->items[mapping - 1].entry.path;
     const struct library_candidate mapped = {.path = path, .mapping = mapping};
-    char *name = name_of_mapped(path);
-    int result = name ? library_offer(&search->candidates, name, &mapped) : -ENOMEM;
+    char name[PATH_MAX];
 
-    free(name);
-    return result;
+    copy_name(path, name);
+    return library_offer(&search->candidates, name, &mapped);
 }
 
 /*

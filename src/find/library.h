@@ -37,8 +37,8 @@ void library_close(struct library *library);
 
 /* The length of a path in maps without " (deleted)". */
 size_t length_without_deleted(const char *path);
-/* The file's name in such a path, without " (deleted)": free(). NULL: memory ran out. */
-char *name_of_mapped(const char *path);
+/* May `typed`, a name or a path, mean the file with such a path, by its name? */
+bool library_mapped_is(const char *path, const char *typed);
 
 /*
  * How likely `typed` means the file `name`; 0: it does not. The likeliest is the whole name, then
