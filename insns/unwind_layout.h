@@ -87,6 +87,12 @@ struct unwind_rule {
 };
 _Static_assert(sizeof(struct unwind_rule) == 16, "4 words, and 4096 can be divided by that");
 
+/* Can a rule hold this distance? */
+static inline bool unwind_fits(int64_t distance)
+{
+    return distance == (int16_t)distance;
+}
+
 /* A page: `count` rows from the table's word `first` on. 0 rows: no table covers any of it. */
 struct unwind_page {
     uint32_t first;

@@ -455,11 +455,6 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
 
 /* ---- Rows ---- */
 
-static bool fits16(int32_t number)
-{
-    return number == (int16_t)number;
-}
-
 static struct unwind_rule rule_of(const struct code_finding *finding,
                                   const struct code_state *state)
 {
@@ -486,18 +481,18 @@ static struct unwind_rule rule_of(const struct code_finding *finding,
         rule.offset = state->base;
     } else
         return unknown;
-    if (!fits16(state->ra_at) || (state->ra_at > 0 && rule.cfa != UNWIND_BY_SP))
+    if (!unwind_fits(state->ra_at) || (state->ra_at > 0 && rule.cfa != UNWIND_BY_SP))
         return unknown;
     rule.return_kind = state->ra_at > 0   ? UNWIND_RETURN_IN_REGISTER
                        : state->ra_at < 0 ? UNWIND_RETURN_AT_CFA
                                           : UNWIND_RETURN_IN_LINK;
     rule.ret = (int16_t)(state->ra_at > 0 ? state->ra_at - 1 : state->ra_at);
     rule.frame_kind = state->fp_at == CODE_IN_PLACE ? UNWIND_FRAME_SAME
-                      : fits16(state->fp_at)        ? UNWIND_FRAME_AT_CFA
+                      : unwind_fits(state->fp_at)   ? UNWIND_FRAME_AT_CFA
                                                     : UNWIND_FRAME_LOST;
     rule.frame = rule.frame_kind == UNWIND_FRAME_AT_CFA ? (int16_t)state->fp_at : 0;
     rule.base = state->base_at == CODE_IN_PLACE ? UNWIND_BASE_SAME
-                : fits16(state->base_at)        ? (int16_t)state->base_at
+                : unwind_fits(state->base_at)   ? (int16_t)state->base_at
                                                 : 0;
     return rule;
 }

@@ -346,11 +346,6 @@ int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi
 #define OP_BREG0 0x70
 #define REGISTERS 32 /* with operations of their own */
 
-static bool fits16(int64_t value)
-{
-    return value == (int16_t)value;
-}
-
 /* Reads DW_OP_breg N, offset. True, with the rest in `bytes`. */
 static bool take_base(struct cfi_bytes *bytes, uint64_t *reg, int64_t *offset)
 {
@@ -410,7 +405,7 @@ static bool set_cfa_by_expression(const struct elf *elf, const struct cfi_state 
     rule->cfa = reg == machine->sp.dwarf ? UNWIND_BY_SP_WORD : UNWIND_BY_FRAME_WORD;
     rule->inner = (int16_t)offset;
     rule->offset = (int32_t)more;
-    return !bytes.bad && bytes.at == bytes.end && fits16(offset) && more <= INT32_MAX;
+    return !bytes.bad && bytes.at == bytes.end && unwind_fits(offset) && more <= INT32_MAX;
 }
 
 static bool set_cfa(const struct elf *elf, const struct cfi_state *state, struct unwind_rule *rule)
@@ -438,11 +433,11 @@ static void set_frame(const struct elf *elf, const struct cfi_place *place,
     rule->frame_kind = UNWIND_FRAME_LOST;
     if (place->kind == CFI_UNSAID || place->kind == CFI_SAME)
         rule->frame_kind = UNWIND_FRAME_SAME;
-    else if (place->kind == CFI_AT_CFA && fits16(place->offset)) {
+    else if (place->kind == CFI_AT_CFA && unwind_fits(place->offset)) {
         rule->frame_kind = UNWIND_FRAME_AT_CFA;
         rule->frame = (int16_t)place->offset;
     } else if (place->kind == CFI_EXPRESSION && take_base(&bytes, &reg, &offset) &&
-               bytes.at == bytes.end && reg == elf->row->frame.dwarf && fits16(offset)) {
+               bytes.at == bytes.end && reg == elf->row->frame.dwarf && unwind_fits(offset)) {
         rule->frame_kind = UNWIND_FRAME_AT_FRAME;
         rule->frame = (int16_t)offset;
     }
@@ -469,9 +464,8 @@ static int16_t base_of(const struct cfi_place *place)
 {
     if (place->kind == CFI_UNSAID || place->kind == CFI_SAME)
         return UNWIND_BASE_SAME;
-    return place->kind == CFI_AT_CFA && fits16(place->offset) && place->offset != UNWIND_BASE_SAME
-               ? (int16_t)place->offset
-               : 0;
+    const bool is_saved = place->kind == CFI_AT_CFA && unwind_fits(place->offset);
+    return is_saved && place->offset != UNWIND_BASE_SAME ? (int16_t)place->offset : 0;
 }
 
 /*
@@ -497,7 +491,7 @@ struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *comm
         return (struct unwind_rule){.cfa = UNWIND_ROOT};
     if (!set_cfa(elf, state, &rule))
         return unsupported;
-    if (state->ret.kind == CFI_AT_CFA && fits16(state->ret.offset))
+    if (state->ret.kind == CFI_AT_CFA && unwind_fits(state->ret.offset))
         rule.ret = (int16_t)state->ret.offset;
     else if ((state->ret.kind == CFI_UNSAID || state->ret.kind == CFI_SAME) &&
              machine_has_link(elf->row))

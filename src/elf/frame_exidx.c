@@ -133,18 +133,18 @@ static struct unwind_rule rule_of(const struct recipe *recipe)
     const int64_t ret = recipe->places[LR] - recipe->at, frame = recipe->places[R7] - recipe->at;
     if (!has(recipe, LR))
         rule.return_kind = UNWIND_RETURN_IN_LINK;
-    else if (ret == (int16_t)ret)
+    else if (unwind_fits(ret))
         rule.ret = (int16_t)ret;
     else
         return unknown;
     if (has(recipe, R7)) {
-        rule.frame_kind = frame == (int16_t)frame ? UNWIND_FRAME_AT_CFA : UNWIND_FRAME_LOST;
+        rule.frame_kind = unwind_fits(frame) ? UNWIND_FRAME_AT_CFA : UNWIND_FRAME_LOST;
         rule.frame = (int16_t)frame;
     }
     const int64_t base = recipe->places[R11] - recipe->at;
     if (!has(recipe, R11))
         rule.base = UNWIND_BASE_SAME;
-    else if (base == (int16_t)base)
+    else if (unwind_fits(base))
         rule.base = (int16_t)base;
     return rule;
 }
