@@ -103,8 +103,7 @@ static int read_table(struct frame_sections *sections, const struct elf *elf)
     return result;
 }
 
-int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
-                        const struct elf *debug)
+int frame_sections_read(struct frame_sections *sections, const struct elf *elf)
 {
     uint64_t address, size;
 
@@ -114,8 +113,6 @@ int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
     if (result || frame_go_text(elf, &address, &size))
         return result;
     result = read_section(&sections->debug, elf, ".debug_frame", true);
-    if (debug && !sections->debug.size && !result)
-        result = read_section(&sections->debug, debug, ".debug_frame", true);
     if (HAS_EXIDX && elf->machine == EM_ARM && !result)
         result = read_section(&sections->index, elf, ".ARM.exidx", false);
     const bool any = sections->table.size || sections->debug.size || sections->index.size;

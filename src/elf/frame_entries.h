@@ -22,12 +22,10 @@ struct frame_sections {
 };
 
 /*
- * Reads the sections that exist, even without section headers; see frame_rows_read() for `debug`.
- * 0; -ENOENT: none of the three tables exists; or another negative errno. frame_sections_free after
- * either.
+ * Reads the sections that exist, even without section headers. 0; -ENOENT: none of the three tables
+ * exists; or another negative errno. frame_sections_free after either.
  */
-int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
-                        const struct elf *debug);
+int frame_sections_read(struct frame_sections *sections, const struct elf *elf);
 void frame_sections_free(struct frame_sections *sections);
 
 struct frame_entry_row {

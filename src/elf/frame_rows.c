@@ -459,12 +459,12 @@ static bool needs_base(const struct frame_rows *frames, uint8_t base)
     return false;
 }
 
-int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const struct elf *debug)
+int frame_rows_read(struct frame_rows *frames, const struct elf *elf)
 {
     struct frame_sections sections;
 
     *frames = (struct frame_rows){0};
-    int result = frame_sections_read(&sections, elf, debug);
+    int result = frame_sections_read(&sections, elf);
     if (result == -ENOENT && elf->row->walk)
         result = 0; /* the code itself may tell */
     if (!result)
@@ -515,7 +515,7 @@ ssize_t frame_functions(const struct elf *elf, struct frame_function **functions
     struct bounds bounds = {.placing.elf = elf};
     struct frame_sections sections;
     uint64_t skipped = 0;
-    int result = frame_sections_read(&sections, elf, NULL);
+    int result = frame_sections_read(&sections, elf);
 
     if (!result)
         result = frame_each(&sections, take_bounds, &bounds, &skipped);

@@ -42,11 +42,10 @@ struct frame_rows {
 #define FRAME_ROWS_MOST (8u << 20)
 
 /*
- * Reads all tables, and .debug_frame for code that .eh_frame does not cover. `debug` may be the
- * file's debug file, whose .debug_frame is read if the file has none; or NULL. 0, -ENOENT: there
- * are no rows, -ENOMEM, or another negative errno. frame_rows_free after either.
+ * Reads all tables, and .debug_frame for code that .eh_frame does not cover. 0, -ENOENT: there are
+ * no rows, -ENOMEM, or another negative errno. frame_rows_free after either.
  */
-int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const struct elf *debug);
+int frame_rows_read(struct frame_rows *frames, const struct elf *elf);
 void frame_rows_free(struct frame_rows *frames);
 
 /*

@@ -254,7 +254,7 @@ struct header {
 int table_build(const struct elf *elf, struct table *table, struct frame_counts *counts)
 {
     struct frame_rows frames = {0};
-    int result = frame_rows_read(&frames, elf, NULL);
+    int result = frame_rows_read(&frames, elf);
 
     *table = (struct table){0};
     *counts = frames.counts;

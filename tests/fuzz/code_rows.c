@@ -60,7 +60,7 @@ void fuzz_input(const uint8_t *data, size_t size)
     if (!row.walk)
         row.walk = machine_riscv64.walk;
     elf.row = &row;
-    if (!frame_rows_read(&rows, &elf, NULL)) {
+    if (!frame_rows_read(&rows, &elf)) {
         for (size_t i = 0; i < rows.row_count; i++) {
             ALWAYS(rows.rows[i].rule < rows.rule_count);
             ALWAYS(rows.rows[i].offset + 1 >= at && rows.rows[i].offset <= at + length);

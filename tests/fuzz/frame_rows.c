@@ -99,7 +99,7 @@ void fuzz_input(const uint8_t *data, size_t size)
     try_strange_table(data, size);
     if (elf_open(&elf, fuzz_sparse_file(data, size, &whole)))
         return;
-    if (!frame_rows_read(&rows, &elf, &elf)) {
+    if (!frame_rows_read(&rows, &elf)) {
         try_rows(&rows, whole);
         try_table(&rows);
     }

@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     struct elf elf, whole;
 
     const int fd = open(name, O_RDONLY | O_CLOEXEC), whole_fd = open(whole_name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || elf_open(&elf, fd) || elf_open(&whole, whole_fd) || frame_rows_read(&tables, &elf, NULL))
+    if (fd < 0 || elf_open(&elf, fd) || elf_open(&whole, whole_fd) || frame_rows_read(&tables, &elf))
         return fprintf(stderr, "%s: cannot be read\n", name), 2;
     code_machine = NULL;
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     const ssize_t count = frame_functions(&elf, &functions);
     hide(&elf);
     const double begun = cpu_ms();
-    const int result = frame_rows_read(&rows, &elf, NULL);
+    const int result = frame_rows_read(&rows, &elf);
     const double spent = cpu_ms() - begun;
     if (result || count < 0)
         return fprintf(stderr, "%s: %s\n", name, strerror(-result)), 2;

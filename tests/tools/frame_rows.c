@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     int fd = open(argv[argc - 1], O_RDONLY | O_CLOEXEC);
     int result = fd < 0 ? -1 : elf_open(&elf, fd);
     if (!result)
-        result = frame_rows_read(&rows, &elf, NULL);
+        result = frame_rows_read(&rows, &elf);
     if (!result && tables)
         result = table_make(&table, &rows);
     if (result) {

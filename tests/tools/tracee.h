@@ -130,7 +130,7 @@ static inline void tracee_read_object(struct traced_object *object, int fd, uint
 
     if (fd < 0 || elf_open_watched(&object->elf, fd, base, NULL))
         return;
-    object->has_table = !frame_rows_read(&frames, &object->elf, NULL) &&
+    object->has_table = !frame_rows_read(&frames, &object->elf) &&
                         !table_make(&object->table, &frames) && !table_check(&object->table);
     frame_rows_free(&frames);
     elf_each_function(&object->elf, tracee_add_function, object);

@@ -189,7 +189,7 @@ static const char *rows(void)
     result = elf_open(&elf, fd);
     if (result)
         return "no file";
-    result = frame_rows_read(&frames, &elf, NULL);
+    result = frame_rows_read(&frames, &elf);
     skipped = frames.skipped;
     for (size_t i = 0; i < frames.row_count; i++) {
         say("%s%llx ", i ? "; " : "", (unsigned long long)frames.rows[i].offset);
@@ -818,7 +818,7 @@ TEST(test_time)
     AUTO_FD fd = memfd_create("hostile", MFD_CLOEXEC);
     CHECK(write(fd, bytes, size) == (ssize_t)size);
     CHECK_NUMBER(elf_open(&elf, fd), 0);
-    CHECK_NUMBER(frame_rows_read(&frames, &elf, NULL), 0);
+    CHECK_NUMBER(frame_rows_read(&frames, &elf), 0);
     CHECK_NUMBER(frames.row_count, 2); /* of some of them, which are equal; and the end */
     CHECK(frames.skipped > FUNCTIONS - 16 && frames.skipped < FUNCTIONS);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -225,7 +225,7 @@ static int compare(const struct unwind_key *key, const struct elf *elf)
     struct unwind_object object;
     int wrong = read_back(key, &object) != 0;
 
-    CHECK_NUMBER(frame_rows_read(&frames, elf, NULL), 0);
+    CHECK_NUMBER(frame_rows_read(&frames, elf), 0);
     const uint64_t first = frames.rows[0].offset, last = frames.rows[frames.row_count - 1].offset;
     for (int i = 0; i < rounds(20000) && !wrong; i++) {
         /* Every second address is the start or the end of a row. */
@@ -529,7 +529,7 @@ TEST(told)
     CHECK_NUMBER(objects_find(objects, program, &table), 0);
     CHECK_NUMBER(kind_of(path), 0);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    CHECK(!elf_open(&elf, fd) && !frame_rows_read(&frames, &elf, NULL));
+    CHECK(!elf_open(&elf, fd) && !frame_rows_read(&frames, &elf));
     const uint64_t first = frames.rows[0].offset, last = frames.rows[frames.row_count - 1].offset;
     for (int i = 0; i < rounds(20000); i++) {
         const uint64_t offset = first + (uint64_t)random() % (last - first + 4096);
