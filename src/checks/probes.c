@@ -79,16 +79,13 @@ static uint64_t unused_instruction(void)
 static int find_own_instruction(const char *path, uint64_t *offset)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    unsigned char header[sizeof(Elf64_Ehdr)];
     struct elf elf;
 
     if (fd < 0)
         return -errno;
     int result = elf_open(&elf, fd);
     if (!result) {
-        result = elf_read(&elf, 0, header, sizeof(header));
-        if (!result && !elf_offset_of(&elf, ELF_FIELD(&elf, header, Ehdr, e_entry) +
-                                          (unused_instruction() - getauxval(AT_ENTRY)), offset))
+        if (!elf_offset_of(&elf, elf.entry + (unused_instruction() - getauxval(AT_ENTRY)), offset))
             result = -ENOEXEC;
         elf_close(&elf);
     }

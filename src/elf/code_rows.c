@@ -617,15 +617,11 @@ static void number_reserved(struct code_finding *finding)
 
 static void find(struct code_finding *finding, struct code_rows *code)
 {
-    unsigned char header[sizeof(Elf64_Ehdr)];
     number_reserved(finding);
     if (finding->error)
         return;
-    if (!elf_read(finding->elf, 0, header, ELF_SIZE(finding->elf, Ehdr))) {
-        const uint64_t entry = ELF_FIELD(finding->elf, header, Ehdr, e_entry);
-        mark(finding, entry, START);
-        finding->thumb = entry & finding->has_two;
-    }
+    mark(finding, finding->elf->entry, START);
+    finding->thumb = finding->elf->entry & finding->has_two;
     mark_symbols(finding);
     for (size_t i = 0; i < finding->area_count; i++)
         sweep(finding, &finding->areas[i]);

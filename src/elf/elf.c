@@ -146,6 +146,7 @@ static int read_header(struct elf *elf, struct tables *tables)
         return result;
     elf->type = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_type);
     elf->machine = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_machine);
+    elf->entry = ELF_FIELD(elf, header, Ehdr, e_entry);
     elf->row = machine_of(elf->machine);
     elf->has_thumb =
         elf->row->marks.thumb || ELF_FIELD(elf, header, Ehdr, e_flags) & elf->row->compressed;

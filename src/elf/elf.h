@@ -43,6 +43,7 @@ struct elf {
     uint64_t base; /* where in fd the image begins, or ELF_UNPACKED */
     bool is_64, swapped;
     uint16_t type, machine;
+    uint64_t entry; /* where the kernel enters a program; 0: nowhere */
     const struct machine *row; /* of the machine */
     bool has_thumb; /* it has or may have code of ARM's or MIPS's second kind */
     struct elf_segment *segments; /* PT_LOAD only, in the file's order */

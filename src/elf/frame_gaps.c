@@ -373,12 +373,7 @@ static bool framed_gap(const struct elf *elf, text_finder *find, enum unwind_cfa
 /* The kernel enters a program here, so there is no caller. */
 static bool entry_gap(const struct elf *elf, struct frame_gap *gap)
 {
-    unsigned char header[sizeof(Elf64_Ehdr)];
-
-    if (elf_read(elf, 0, header, ELF_SIZE(elf, Ehdr)))
-        return false;
-    const uint64_t entry = ELF_FIELD(elf, header, Ehdr, e_entry);
-    if (!entry || !place_gap(elf, entry, ENTRY_BYTES, gap))
+    if (!elf->entry || !place_gap(elf, elf->entry, ENTRY_BYTES, gap))
         return false;
     add_row(gap, 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
     return true;
