@@ -132,9 +132,9 @@ static void emit_add_value(struct program *program, const struct event_value *va
     EMIT(program, LABEL("add_value"));
     emit_event_value(program, value, R2);
     if (value->is_signed) {
-        EMIT(program, JSGE_IMM(R2, 0, "summed"));
-        emit_account(program, negative);
         EMIT(program,
+            JSGE_IMM(R2, 0, "summed"),
+            ACCOUNT(negative),
             JA("done"),
         LABEL("summed"));
     }
@@ -159,15 +159,13 @@ static void emit_add_one(struct program *program, const struct capture *capture)
     });
     if (capture->sum)
         EMIT(program,
-            MOV_REG(R0, R9),
-            ADD_IMM(R0, (int)offsetof(struct account, table_full_ns) - SUM),
+            ADDRESS(R0, R9, (int)offsetof(struct account, table_full_ns) - SUM),
             JA("add_value"));
     else
         EMIT(program, JA("done"));
     EMIT(program,
     LABEL("found"),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, 0, R1));
+        XADD_IMM(R0, 0, 1));
     if (capture->sum)
         emit_add_value(program, capture->sum);
     EMIT(program, LABEL("done"));
@@ -195,7 +193,7 @@ void emit_count(struct program *program, const struct capture *capture)
     const bool kernel = has_kernel_stack(capture);
 
     emit_begin(program, capture, INDEX, "out");
-    emit_account(program, seen);
+    EMIT(program, ACCOUNT(seen));
     if (capture->without_idle)
         emit_idle_filter(program);
     emit_event_filter(program, &capture->filter,

@@ -121,9 +121,7 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
         emit_forget(program, programs);
     if (filter->followed)
         emit_keep_state(program, programs);
-    EMIT(program,
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    EMIT(program, RETURN(FOR_PERF_TOO));
 }
 
 void emit_follow_exec(struct program *program, const struct event_filter *filter)

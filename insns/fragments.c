@@ -8,8 +8,7 @@
 void emit_look_up(struct program *program, int map, int16_t key)
 {
     EMIT(program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, key),
+        ADDRESS(R2, R10, key),
         LOAD_MAP(R1, map),
         CALL(BPF_FUNC_map_lookup_elem));
 }
@@ -25,10 +24,8 @@ void emit_update(struct program *program, int map, int16_t key, int16_t value, i
 {
     EMIT(program,
         LOAD_MAP(R1, map),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, key),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, value),
+        ADDRESS(R2, R10, key),
+        ADDRESS(R3, R10, value),
         MOV_IMM(R4, flags),
         CALL(BPF_FUNC_map_update_elem));
 }
@@ -37,8 +34,7 @@ void emit_delete(struct program *program, int map, int16_t key)
 {
     EMIT(program,
         LOAD_MAP(R1, map),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, key),
+        ADDRESS(R2, R10, key),
         CALL(BPF_FUNC_map_delete_elem));
 }
 
@@ -60,8 +56,7 @@ void emit_words(struct program *program, unsigned to, int to_at, unsigned from, 
 void emit_comm(struct program *program, unsigned base, int at)
 {
     EMIT(program,
-        MOV_REG(R1, base & 0xf),
-        ADD_IMM(R1, at),
+        ADDRESS(R1, base & 0xf, at),
         MOV_IMM(R2, COMM_BYTES),
         CALL(BPF_FUNC_get_current_comm));
 }
@@ -70,8 +65,7 @@ void emit_return(struct program *program, const char *label, int32_t value)
 {
     EMIT(program,
     LABEL(label),
-        MOV_IMM(R0, value),
-        EXIT());
+        RETURN(value));
 }
 
 void name_maps(struct program *program, const struct capture *capture)
@@ -144,13 +138,6 @@ void emit_begin(struct program *program, const struct capture *capture, int16_t 
     emit_load_account(program, capture, index, paused);
 }
 
-void emit_account_word(struct program *program, int16_t offset)
-{
-    EMIT(program,
-        MOV_IMM(R1, 1),
-        XADD(DW, R9, offset, R1));
-}
-
 /*
  *     for (index = 0; index < SLOTS_PER_CPU; index++) {    unrolled
  *         slot = slots[index], slot->number = index + 1
@@ -180,8 +167,7 @@ static void emit_try(struct program *program, int slots, int number, int16_t ind
     EMIT(program,
         MOV_REG(R8, R0),
         ST(W, R8, (int16_t)offsetof(struct slot, number), number + 1),
-        MOV_IMM(R1, 1),
-        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1),
+        XADD_IMM(R8, (int16_t)offsetof(struct slot, users), 1),
         LDX(DW, R1, R8, (int16_t)offsetof(struct slot, users)),
         JEQ_IMM(R1, 1, "claimed"));
     emit_release_slot(program);
@@ -196,8 +182,8 @@ void emit_claim_slot(struct program *program, int slots, bool meets, int16_t ind
     }
     for (int number = 0; number < SLOTS_PER_CPU; number++)
         emit_try(program, slots, number, index);
-    emit_account(program, slots_taken);
     EMIT(program,
+        ACCOUNT(slots_taken),
         JA("out"),
     LABEL("claimed"));
 }
@@ -211,8 +197,7 @@ void emit_load_first_slot(struct program *program, int slots, int16_t index, con
 void emit_release_slot(struct program *program)
 {
     EMIT(program,
-        MOV_IMM(R1, -1),
-        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+        XADD_IMM(R8, (int16_t)offsetof(struct slot, users), -1));
 }
 
 /*
@@ -243,8 +228,7 @@ static void emit_get_stack(struct program *program, const struct stack_walk *wal
 
     EMIT(program,
         MOV_REG(R1, R6),
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, walk->frames),
+        ADDRESS(R2, R8, walk->frames),
         MOV_IMM(R3, (int32_t)(depth * sizeof(uint64_t))),
         MOV_IMM(R4, walk->user ? BPF_F_USER_STACK : 0),
         CALL(BPF_FUNC_get_stack));
@@ -293,8 +277,7 @@ static void emit_load_pushed(struct program *program, const struct machine *mach
     EMIT(program,
         LDX(DW, R3, R6, machine_place(machine, machine->sp)),
         MOV_IMM(R2, 8),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, place),
+        ADDRESS(R1, R8, place),
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
@@ -408,8 +391,8 @@ void emit_end(struct program *program, const struct capture *capture)
         (capture->condition && capture->condition->count)) {
         EMIT(program,
             JA("out"),
-        LABEL("filtered"));
-        emit_account(program, filtered);
+        LABEL("filtered"),
+            ACCOUNT(filtered));
     }
     emit_return(program, "out", capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0);
     if (capture->user_stack && capture->unwind)

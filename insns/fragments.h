@@ -53,9 +53,7 @@ void emit_begin(struct program *program, const struct capture *capture, int16_t 
                 const char *paused);
 
 /* Increments this word of the account at r9. r1 is lost. */
-#define emit_account(program, member) \
-    emit_account_word(program, (int16_t)offsetof(struct account, member))
-void emit_account_word(struct program *program, int16_t offset);
+#define ACCOUNT(member) XADD_IMM(R9, (int16_t)offsetof(struct account, member), 1)
 
 /*
  * ---- A slot to work in: struct slot in layout.h ----

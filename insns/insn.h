@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The BPF instruction set: one macro per instruction, with every operand, and above it what it
- * does, in C. Each is a union insn or two, so that a program reads like a listing:
+ * does, in C; and ADDRESS, XADD_IMM and RETURN, each for two that go together. So a program reads
+ * like a listing:
  *
  *     EMIT(program,
  *         MOV_REG(R6, R1),                    r6 = context
@@ -10,8 +11,7 @@
  *         LOAD_MAP(R1, counts),
  *         CALL(BPF_FUNC_map_lookup_elem),
  *     LABEL("out"),
- *         MOV_IMM(R0, 0),
- *         EXIT());
+ *         RETURN(0));
  *
  * Operands are in C's order: the target, then the source; a place in memory is size, base, offset.
  * In the comments `dst` is a 64-bit register and `it` the last operand:
@@ -181,6 +181,9 @@ union insn {
 
 /* ---- Memory ---- */
 
+/* dst = base + offset: where something is. Two instructions */
+#define ADDRESS(dst, base, offset)     MOV_REG(dst, base), ADD_IMM(dst, offset)
+
 /* dst = *(u8 *)(base + offset) */
 #define LDX(size, dst, base, offset)   INSN(BPF_LDX | BPF_MEM | BPF_##size, dst, base, offset, 0)
 /* The same of 8 bytes, or of 4 */
@@ -198,6 +201,8 @@ union insn {
 
 /* *(u64 *)(base + offset) += src */
 #define XADD(size, base, offset, src)       ATOMIC(size, BPF_ADD, base, offset, src)
+/* *(u64 *)(base + offset) += imm; r1 is lost. Two instructions */
+#define XADD_IMM(base, offset, imm)         MOV_IMM(R1, imm), XADD(DW, base, offset, R1)
 
 /* ---- Jumps ---- */
 
@@ -293,6 +298,8 @@ union insn {
 #define CALL_LABEL(label)       NAMED(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, label)
 /* return r0 */
 #define EXIT()                  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+/* return imm. Two instructions */
+#define RETURN(imm)             MOV_IMM(R0, imm), EXIT()
 
 /*
  * The return value of programs at tracepoints: if one returns 0, the kernel drops that event for

@@ -15,11 +15,7 @@
 
 #include "insns/layout.h"
 
-enum {
-    ADDRESS = offsetof(struct kernel_symbol, address),
-    LENGTH = offsetof(struct kernel_symbol, length),
-    TEXT = offsetof(struct kernel_symbol, text),
-};
+#define AT(member) offsetof(struct kernel_symbol, member)
 
 void emit_kernel_symbol(struct program *program, int symbol, int format)
 {
@@ -27,11 +23,9 @@ void emit_kernel_symbol(struct program *program, int symbol, int format)
     program_name_map(program, format, "format");
     EMIT(program,
         LOAD_MAP_VALUE(R6, symbol, 0),
-        MOV_REG(R1, R6),
-        ADD_IMM(R1, TEXT),
-        MOV_REG(R4, R6),
-        ADD_IMM(R4, ADDRESS),
-        LDX(W, R2, R6, LENGTH),
+        ADDRESS(R1, R6, AT(text)),
+        ADDRESS(R4, R6, AT(address)),
+        LDX(W, R2, R6, AT(length)),
         JNE_IMM(R2, 0, "find"),
         MOV_IMM(R2, KERNEL_SYMBOL_BYTES),
         LOAD_MAP_VALUE(R3, format, 0),
@@ -43,6 +37,5 @@ void emit_kernel_symbol(struct program *program, int symbol, int format)
         MOV_IMM(R3, 0),
         CALL(BPF_FUNC_kallsyms_lookup_name),
     LABEL("done"),
-        MOV_IMM(R0, 0),
-        EXIT());
+        RETURN(0));
 }

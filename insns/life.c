@@ -74,8 +74,7 @@ static void emit_add(struct program *program, const struct life_maps *maps, int1
 {
     emit_look_up_only(program, maps->account, INDEX, "out");
     EMIT(program,
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, word, R1));
+        XADD_IMM(R0, word, 1));
 }
 
 void emit_life_begins(struct program *program, const struct life_maps *maps,
@@ -110,8 +109,7 @@ static void emit_is_last(struct program *program, enum life_telling telling,
             LDX(DW, R3, R10, SIGNAL),
             ADD_IMM(R3, fields->live),
             MOV_IMM(R2, 4),
-            MOV_REG(R1, R10),
-            ADD_IMM(R1, LIVE),
+            ADDRESS(R1, R10, LIVE),
             CALL(BPF_FUNC_probe_read_kernel),
             LDX(W, R1, R10, LIVE),
             JNE_IMM(R1, 0, "out"));

@@ -37,6 +37,6 @@ void emit_nested(struct program *program, const struct capture *capture)
     emit_load_account(program, capture, INDEX, "filtered");
     emit_event_filter(program, &capture->filter,
                       &(struct filter_places){FOREIGN, SCRATCH, NULL, COMM}, false);
-    emit_account(program, nested);
+    EMIT(program, ACCOUNT(nested));
     emit_return(program, "filtered", 0);
 }

@@ -134,9 +134,9 @@ static void emit_forget_prev(struct program *program, const struct capture *capt
         JEQ_IMM(R0, 0, "forgotten"),
         LDX(DW, R1, R0, SINCE),
         JEQ_IMM(R1, 0, "forgotten"),
-        ST(DW, R0, SINCE, 0));
-    emit_account(program, ends_unseen);
-    EMIT(program, LABEL("forgotten"));
+        ST(DW, R0, SINCE, 0),
+        ACCOUNT(ends_unseen),
+    LABEL("forgotten"));
     wait_load_state(program, capture);
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
 }
@@ -144,8 +144,9 @@ static void emit_forget_prev(struct program *program, const struct capture *capt
 /* At "filtered". */
 static void emit_left_out(struct program *program, const struct capture *capture)
 {
-    EMIT(program, LABEL("filtered"));
-    emit_account(program, filtered);
+    EMIT(program,
+    LABEL("filtered"),
+        ACCOUNT(filtered));
     if (marks_unwanted(capture)) {
         emit_look_up(program, capture->waits, TID);
         EMIT(program,
@@ -166,7 +167,7 @@ static void emit_leave(struct program *program, const struct capture *capture)
 
     emit_forget_prev(program, capture);
     emit_state_filter(program, capture);
-    emit_account(program, seen);
+    EMIT(program, ACCOUNT(seen));
     emit_event_filter(program, &capture->filter, &places, true);
     /* Before taking the stacks: the thread no longer runs during the time which that takes. */
     EMIT(program,
@@ -220,9 +221,8 @@ static void emit_come(struct program *program, const struct capture *capture)
     if (capture->view == VIEW_WAKEUP) {
         EMIT(program,
             LDX(W, R1, R7, WAKER_FLAGS),
-            JEQ_IMM(R1, 0, "unwoken"));
-        emit_account(program, filtered);
-        EMIT(program,
+            JEQ_IMM(R1, 0, "unwoken"),
+            ACCOUNT(filtered),
             JA("counted"),
         LABEL("unwoken"));
     }

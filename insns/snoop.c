@@ -157,8 +157,7 @@ static void emit_hand_over(struct program *program, const struct capture *captur
         MOV_REG(R1, R6),
         LOAD_MAP(R2, capture->buffer),
         MOV32_IMM(R3, -1), /* BPF_F_CURRENT_CPU */
-        MOV_REG(R4, R8),
-        ADD_IMM(R4, record_place(capture)),
+        ADDRESS(R4, R8, record_place(capture)),
         MOV_IMM(R5, record_bytes(capture)),
         CALL(BPF_FUNC_perf_event_output),
         MOV_REG(R7, R0));
@@ -169,7 +168,7 @@ static void emit_hand_over(struct program *program, const struct capture *captur
 void emit_snoop(struct program *program, const struct capture *capture)
 {
     emit_begin(program, capture, INDEX, "out");
-    emit_account(program, seen);
+    EMIT(program, ACCOUNT(seen));
     emit_event_filter(program, &capture->filter,
                       &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH}, true);
     if (capture->condition)
@@ -190,7 +189,8 @@ void emit_snoop(struct program *program, const struct capture *capture)
     if (capture->user_stack)
         emit_frames(program, capture, true);
     emit_hand_over(program, capture);
-    EMIT(program, LABEL("full"));
-    emit_account(program, table_full);
+    EMIT(program,
+    LABEL("full"),
+        ACCOUNT(table_full));
     emit_end(program, capture);
 }

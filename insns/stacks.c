@@ -117,8 +117,7 @@ static void emit_load_counts(struct program *program, const struct count_place *
     emit_load_bank_map(program, &place->capture->banks, BANK_COUNTS, place->index,
                        place->labels->uncounted, labels);
     EMIT(program,
-        MOV_REG(R2, place->base & 0xf),
-        ADD_IMM(R2, place->key));
+        ADDRESS(R2, place->base & 0xf, place->key));
 }
 
 static void emit_look_for_count(struct program *program, const struct count_place *place,
@@ -141,18 +140,18 @@ void emit_find_count(struct program *program, const struct count_place *place)
     const struct count_labels *labels = place->labels;
 
     emit_look_for_count(program, place, &labels->first);
-    emit_account(program, inserted);
+    EMIT(program, ACCOUNT(inserted));
     emit_clear_new(program, place, false);
     emit_load_counts(program, place, &labels->insert);
     emit_clear_new(program, place, true);
     EMIT(program,
-        MOV_REG(R3, place->new_base & 0xf),
-        ADD_IMM(R3, place->new_value),
+        ADDRESS(R3, place->new_base & 0xf, place->new_value),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
     emit_look_for_count(program, place, &labels->second);
-    EMIT(program, LABEL(labels->uncounted));
-    emit_account(program, table_full);
+    EMIT(program,
+    LABEL(labels->uncounted),
+        ACCOUNT(table_full));
 }
 
 struct stack_place {
@@ -292,10 +291,8 @@ static void emit_insert(struct program *program, const struct capture *capture,
 {
     emit_load_stacks(program, capture, at, labels->no_room, &labels->insert);
     EMIT(program,
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, at->place),
-        MOV_REG(R3, R8),
-        ADD_IMM(R3, SPILLED),
+        ADDRESS(R2, R8, at->place),
+        ADDRESS(R3, R8, SPILLED),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem),
         JEQ_IMM(R0, 0, labels->inserted),
@@ -303,13 +300,13 @@ static void emit_insert(struct program *program, const struct capture *capture,
     LABEL(labels->no_room),
         ST(DW, R8, at->place, -ENOMEM),
         JA(labels->kept),
-    LABEL(labels->inserted));
-    emit_account(program, stacks_kept);
+    LABEL(labels->inserted),
+        ACCOUNT(stacks_kept));
     if (capture->banks.shallow_depth)
         EMIT(program,
             LDX(DW, R1, R8, SPILLED_BYTES),
             JLE_IMM(R1, (int32_t)(capture->banks.shallow_depth * 8), labels->kept));
-    emit_account(program, deep_kept);
+    EMIT(program, ACCOUNT(deep_kept));
 }
 
 /* With r0 bytes of frames in the scratch, if there are any. */
@@ -325,8 +322,7 @@ static void emit_keep_by_hash(struct program *program, const struct capture *cap
     emit_word(program, capture, at, labels);
     emit_load_stacks(program, capture, at, labels->no_room, &labels->known);
     EMIT(program,
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, at->place),
+        ADDRESS(R2, R8, at->place),
         CALL(BPF_FUNC_map_lookup_elem),
         JNE_IMM(R0, 0, labels->kept));
     emit_insert(program, capture, at, labels);

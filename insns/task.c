@@ -31,8 +31,7 @@ void emit_read_task(struct program *program, int word, uint16_t offset, int byte
         LDX(DW, R3, R6, (int16_t)(word * 8)),
         ADD_IMM(R3, offset),
         MOV_IMM(R2, bytes),
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, place),
+        ADDRESS(R1, R10, place),
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
@@ -41,11 +40,9 @@ static void emit_read(struct program *program, unsigned base, uint16_t offset, i
                       int16_t place, const char *failed)
 {
     EMIT(program,
-        MOV_REG(R3, base & 0xf),
-        ADD_IMM(R3, offset),
+        ADDRESS(R3, base & 0xf, offset),
         MOV_IMM(R2, bytes),
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, place),
+        ADDRESS(R1, R10, place),
         CALL(BPF_FUNC_probe_read_kernel),
         JNE_IMM(R0, 0, failed),
         LDX_WIDE(bytes == 8, R0, R10, place));

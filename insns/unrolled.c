@@ -99,8 +99,8 @@ static void emit_load_scratch(struct program *program, const struct capture *cap
     emit_look_up(program, capture->scratches, UNROLLED_INDEX);
     EMIT(program,
         JEQ_IMM(R0, 0, "out"),
-        MOV_REG(R9, R0));
-    emit_account(program, seen);
+        MOV_REG(R9, R0),
+        ACCOUNT(seen));
 }
 
 /* Mixes r1 into the hash. */
@@ -160,8 +160,7 @@ static void emit_take(struct program *program, const struct part *part, uint32_t
 static void emit_read(struct program *program, int16_t to, int32_t bytes, const char *otherwise)
 {
     EMIT(program,
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, to),
+        ADDRESS(R1, R10, to),
         MOV_IMM(R2, bytes),
         CALL(BPF_FUNC_probe_read),
         JNE_IMM(R0, 0, otherwise));
@@ -391,12 +390,10 @@ static void emit_try(struct program *program, const struct capture *capture, siz
         LDX(DW, R1, R0, HASH),
         JEQ_REG(R1, R8, "found"),
         JNE_IMM(R1, 0, tries[i + 1]),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, CLAIMS, R1),
+        XADD_IMM(R0, CLAIMS, 1),
         LDX(DW, R1, R0, CLAIMS),
         JEQ_IMM(R1, 1, "claimed"),
-        MOV_IMM(R1, -1),
-        XADD(DW, R0, CLAIMS, R1));
+        XADD_IMM(R0, CLAIMS, -1));
 }
 
 /* Word by word, up to the longest stack: nothing reads past a stack's end. */
@@ -413,12 +410,12 @@ static void emit_keep_unrolled(struct program *program, const struct capture *ca
     emit_finish_hash(program);
     for (size_t i = 0; i < TRIES; i++)
         emit_try(program, capture, i);
-    EMIT(program, LABEL(tries[TRIES]));
-    emit_account(program, table_full);
     EMIT(program,
+    LABEL(tries[TRIES]),
+        ACCOUNT(table_full),
         JA("out"),
-    LABEL("claimed"));
-    emit_account(program, inserted);
+    LABEL("claimed"),
+        ACCOUNT(inserted));
     if (capture->user_stack)
         EMIT(program,
             MOV_REG(R7, R0),
@@ -429,8 +426,7 @@ static void emit_keep_unrolled(struct program *program, const struct capture *ca
     EMIT(program,
         STX(DW, R0, HASH, R8),
     LABEL("found"),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, COUNT, R1));
+        XADD_IMM(R0, COUNT, 1));
 }
 
 /* ---- All of it ---- */
@@ -452,11 +448,5 @@ void emit_unrolled(struct program *program, const struct capture *capture)
         emit_user_part(program, capture);
     EMIT(program, LABEL("walked"));
     emit_keep_unrolled(program, capture);
-    if (filter_asks(&capture->filter)) {
-        EMIT(program,
-            JA("out"),
-        LABEL("filtered"));
-        emit_account(program, filtered);
-    }
-    emit_return(program, "out", 0);
+    emit_end(program, capture);
 }

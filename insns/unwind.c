@@ -66,11 +66,9 @@ void emit_unwind_state(struct program *program, const struct unwind_config *conf
 {
     EMIT(program,
         MOV_REG(R6, R1),
-        STX(W, R10, UNWIND_INDEX, R1),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, UNWIND_INDEX),
-        LOAD_MAP(R1, config->maps.states),
-        CALL(BPF_FUNC_map_lookup_elem),
+        STX(W, R10, UNWIND_INDEX, R1));
+    emit_look_up(program, config->maps.states, UNWIND_INDEX);
+    EMIT(program,
         JEQ_IMM(R0, 0, none),
         MOV_REG(R8, R0));
 }
@@ -78,8 +76,7 @@ void emit_unwind_state(struct program *program, const struct unwind_config *conf
 static void emit_users(struct program *program, int32_t add)
 {
     EMIT(program,
-        MOV_IMM(R1, add),
-        XADD(DW, R8, UNWIND_AT(users), R1));
+        XADD_IMM(R8, UNWIND_AT(users), add));
 }
 
 static void emit_user(struct program *program, const struct unwind_config *config)
@@ -132,11 +129,9 @@ void emit_unwind_peek(struct program *program, int16_t to, int32_t bytes, int32_
                       const char *failed)
 {
     EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, to),
+        ADDRESS(R1, R8, to),
         MOV_IMM(R2, bytes),
-        MOV_REG(R3, R9),
-        ADD_IMM(R3, offset),
+        ADDRESS(R3, R9, offset),
         CALL(BPF_FUNC_probe_read_kernel),
         JNE_IMM(R0, 0, failed));
 }
@@ -180,8 +175,7 @@ static void emit_registers(struct program *program, const struct unwind_config *
         JEQ_IMM(R1, 0, "unwind_nobody"));
     emit_task_word(program, fields->task_stack, UNWIND_AT(word));
     EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(registers)),
+        ADDRESS(R1, R8, UNWIND_AT(registers)),
         MOV_IMM(R2, machine->walk->registers * 8),
         LDX(DW, R3, R8, UNWIND_AT(word)),
         ADD_IMM(R3, (int32_t)fields->registers),
@@ -208,15 +202,6 @@ static void emit_registers(struct program *program, const struct unwind_config *
     emit_no_mappings(program);
 }
 
-/* Increments one of them. */
-static void emit_count_one(struct program *program, int16_t of)
-{
-    EMIT(program,
-        LDX(DW, R1, R8, of),
-        ADD_IMM(R1, 1),
-        STX(DW, R8, of, R1));
-}
-
 /* r9 = the frame for the end of the walk: after the frames, unless it is complete. */
 static void emit_last_frame(struct program *program, const struct unwind_config *config)
 {
@@ -240,8 +225,7 @@ static void emit_last_frame(struct program *program, const struct unwind_config 
     LABEL("unwind_full"),
         LSH_IMM(R2, 3),
         STX(DW, R8, UNWIND_AT(bytes), R2),
-        MOV_IMM(R0, 0),
-        EXIT());
+        RETURN(0));
 }
 
 /* During exec the registers are still those of the old program. */
@@ -263,7 +247,7 @@ static void emit_loop(struct program *program, const struct unwind_config *confi
 {
     EMIT(program, FUNCTION("unwind_walk"));
     emit_unwind_state(program, config, "unwind_nobody");
-    emit_count_one(program, UNWIND_AT(counts.walks));
+    EMIT(program, UNWIND_COUNT(counts.walks));
     emit_registers(program, config);
     EMIT(program,
         MOV_IMM(R7, 0),
@@ -300,11 +284,10 @@ static void emit_loop(struct program *program, const struct unwind_config *confi
         OR_REG(R9, R1),
     LABEL("unwind_end_frame"));
     emit_last_frame(program, config);
-    EMIT(program, LABEL("unwind_no_room"));
-    emit_count_one(program, UNWIND_AT(counts.fell_back));
     EMIT(program,
-        MOV_IMM(R0, -EAGAIN),
-        EXIT());
+    LABEL("unwind_no_room"),
+        UNWIND_COUNT(counts.fell_back),
+        RETURN(-EAGAIN));
     emit_return(program, "unwind_nobody", -EFAULT);
 }
 
@@ -366,8 +349,7 @@ void emit_unwind_key(struct program *program, const struct unwind_config *config
     EMIT(program,
         MOV_IMM(R1, 0),
         CALL_LABEL("unwind_find"),
-        MOV_IMM(R0, 0),
-        EXIT());
+        RETURN(0));
     emit_return(program, "unwind_nobody", 0);
     emit_unwind_find(program, config);
 }
@@ -379,18 +361,14 @@ void emit_unwind(struct program *program, const struct unwind_config *config,
         MOV_IMM(R1, place->at_entry),
         CALL_LABEL("unwind_user"),
         JSLT_IMM(R0, 0, place->done),
-        STX(W, R10, place->index, R0),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, place->index),
-        LOAD_MAP(R1, config->maps.states),
-        CALL(BPF_FUNC_map_lookup_elem),
+        STX(W, R10, place->index, R0));
+    emit_look_up(program, config->maps.states, place->index);
+    EMIT(program,
         JEQ_IMM(R0, 0, place->failed),
         LDX(DW, R2, R0, UNWIND_AT(bytes)),
         JGT_IMM(R2, (int32_t)(config->depth * 8), place->failed),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, place->frames),
-        MOV_REG(R3, R0),
-        ADD_IMM(R3, UNWIND_AT(frames)),
+        ADDRESS(R1, R8, place->frames),
+        ADDRESS(R3, R0, UNWIND_AT(frames)),
         CALL(BPF_FUNC_probe_read_kernel),
         LDX(W, R1, R10, place->index),
         CALL_LABEL("unwind_release"),

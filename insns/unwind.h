@@ -166,6 +166,10 @@ void emit_unwind(struct program *program, const struct unwind_config *config,
 void emit_unwind_state(struct program *program, const struct unwind_config *config,
                        const char *none);
 
+/* Increments it; r1 = its new value. */
+#define UNWIND_COUNT(member) \
+    LDX(DW, R1, R8, UNWIND_AT(member)), ADD_IMM(R1, 1), STX(DW, R8, UNWIND_AT(member), R1)
+
 /* A word of state.registers. */
 #define UNWIND_WORD_AT(word) ((int16_t)(UNWIND_AT(registers) + (word) * 8))
 

@@ -105,13 +105,6 @@ void emit_unwind_follow(struct program *program, int32_t offset, int32_t bytes, 
     EMIT(program, LDX(DW, R9, R8, UNWIND_AT(word)));
 }
 
-static void emit_found(struct program *program)
-{
-    EMIT(program,
-        MOV_IMM(R0, LEVEL_FOUND),
-        EXIT());
-}
-
 static void emit_red_black(struct program *program, const struct unwind_fields *fields)
 {
     const int16_t start = (int16_t)(NODE + fields->vma_start),
@@ -127,8 +120,8 @@ static void emit_red_black(struct program *program, const struct unwind_fields *
         JGE_REG(R7, R1, "unwind_down"),
         LDX(DW, R9, R8, left),
         LDX(DW, R1, R8, start),
-        JLT_REG(R7, R1, "unwind_down"));
-    emit_found(program);
+        JLT_REG(R7, R1, "unwind_down"),
+        RETURN(LEVEL_FOUND));
 }
 
 /* r5 = where slots are in the state, r4 = 8 times the number of the last one. */
@@ -192,8 +185,8 @@ static void emit_maple(struct program *program, const struct unwind_fields *fiel
         LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_start)),
         JLT_REG(R7, R1, "unwind_nowhere"),
         LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_end)),
-        JGE_REG(R7, R1, "unwind_nowhere"));
-    emit_found(program);
+        JGE_REG(R7, R1, "unwind_nowhere"),
+        RETURN(LEVEL_FOUND));
 }
 
 static void emit_level(struct program *program, const struct unwind_config *config)
@@ -210,8 +203,7 @@ static void emit_level(struct program *program, const struct unwind_config *conf
     EMIT(program,
     LABEL("unwind_down"),
         STX(DW, R8, UNWIND_AT(entry), R9),
-        MOV_IMM(R0, LEVEL_DOWN),
-        EXIT());
+        RETURN(LEVEL_DOWN));
     emit_return(program, "unwind_nowhere", LEVEL_NOWHERE);
 }
 
@@ -241,8 +233,7 @@ static void emit_other(struct program *program)
             STX(DW, R8, UNWIND_AT(other) + at, R1),
             STX(DW, R8, UNWIND_AT(mapping) + at, R2));
     EMIT(program,
-        MOV_IMM(R0, 0),
-        EXIT(),
+        RETURN(0),
     LABEL("unwind_search"));
 }
 
@@ -338,8 +329,7 @@ static void emit_place(struct program *program, const struct unwind_config *conf
         LDX(DW, R1, R8, UNWIND_AT(mapping.start)),
         JEQ_REG(R1, R9, "unwind_vdso"),
         ST(W, R8, UNWIND_AT(mapping.kind), (int32_t)UNWIND_KEEPS_RECORDS),
-        MOV_IMM(R0, 0),
-        EXIT(),
+        RETURN(0),
     LABEL("unwind_vdso"),
         NEG(R1),
         STX(DW, R8, UNWIND_AT(mapping.delta), R1),
@@ -353,8 +343,7 @@ static void emit_object(struct program *program, const struct unwind_config *con
     EMIT(program,
     LABEL("unwind_object"),
         ST(W, R8, UNWIND_AT(mapping.kind), UNWIND_END_DEFERRED + 1),
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, UNWIND_AT(key)),
+        ADDRESS(R2, R8, UNWIND_AT(key)),
         LOAD_MAP(R1, config->maps.objects),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, "unwind_known"));
@@ -449,8 +438,7 @@ static void emit_whose(struct program *program, const struct unwind_config *conf
     EMIT(program,
         LD_IMM64(R1, config->namespace_device),
         LD_IMM64(R2, config->namespace_inode),
-        MOV_REG(R3, R8),
-        ADD_IMM(R3, UNWIND_AT(tid)),
+        ADDRESS(R3, R8, UNWIND_AT(tid)),
         MOV_IMM(R4, 8),
         CALL(BPF_FUNC_get_ns_current_pid_tgid));
     if (!config->numbers) {
@@ -470,9 +458,7 @@ static void emit_number(struct program *program)
         CALL(BPF_FUNC_get_smp_processor_id),
         LSH_IMM(R0, CPU_SHIFT),
         OR_REG(R0, R6),
-        LDX(DW, R1, R8, UNWIND_AT(serial)),
-        ADD_IMM(R1, 1),
-        STX(DW, R8, UNWIND_AT(serial), R1),
+        UNWIND_COUNT(serial),
         LSH_IMM(R1, SERIAL_SHIFT),
         OR_REG(R0, R1),
         LD_IMM64(R1, UNWIND_DEFERRED_FRAME(0)),
@@ -498,8 +484,7 @@ static void emit_count_bytes(struct program *program)
         ST(DW, R8, PAGE_AT, 0),
         MOV_IMM(R7, 0),
     LABEL("unwind_page"),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(word)),
+        ADDRESS(R1, R8, UNWIND_AT(word)),
         MOV_IMM(R2, 8),
         LDX(DW, R3, R8, UNWIND_AT(sp)),
         LDX(DW, R0, R8, PAGE_AT),
@@ -581,8 +566,7 @@ static void emit_copy_page(struct program *program, int32_t page, const char *ne
         LDX(W, R1, R9, UNWIND_AT(pages)),
         AND_IMM(R1, 1 << page),
         JEQ_IMM(R1, 0, next),
-        MOV_REG(R1, R9),
-        ADD_IMM(R1, (int32_t)UNWIND_KEPT_HEAD),
+        ADDRESS(R1, R9, (int32_t)UNWIND_KEPT_HEAD),
         MOV_REG(R2, R7),
         LDX(DW, R3, R8, UNWIND_AT(sp)));
     if (page)
@@ -635,8 +619,7 @@ static void emit_fill(struct program *program)
     LABEL("unwind_fits"));
     emit_copy_state(program);
     EMIT(program,
-        MOV_REG(R1, R9),
-        ADD_IMM(R1, UNWIND_KEPT_HEAD),
+        ADDRESS(R1, R9, UNWIND_KEPT_HEAD),
         MOV_REG(R2, R7),
         LDX(DW, R3, R8, UNWIND_AT(sp)),
         CALL(BPF_FUNC_probe_read_user),
@@ -647,8 +630,7 @@ static void emit_fill(struct program *program)
         MOV_REG(R1, R9),
         MOV_IMM(R2, 0),
         CALL(BPF_FUNC_ringbuf_submit),
-        MOV_IMM(R0, 0),
-        EXIT(),
+        RETURN(0),
     LABEL("unwind_pages"));
     emit_copy_pages(program);
 }
@@ -664,9 +646,7 @@ void emit_unwind_keep(struct program *program, const struct unwind_config *confi
     emit_reserve(program, config);
     EMIT(program,
     LABEL("unwind_lost"),
-        LDX(DW, R1, R8, UNWIND_AT(counts.not_kept)),
-        ADD_IMM(R1, 1),
-        STX(DW, R8, UNWIND_AT(counts.not_kept), R1));
+        UNWIND_COUNT(counts.not_kept));
     emit_return(program, "unwind_no_state", 1);
     emit_fill(program);
 }

@@ -50,15 +50,12 @@ static void emit_block(struct program *program, const struct unwind_config *conf
         RSH_IMM(R2, CHUNK_BITS),
         STX(W, R10, CHUNK, R2),
         AND_IMM(R1, UNWIND_CHUNK_BLOCKS - 1),
-        STX(W, R10, BLOCK, R1),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, CHUNK),
-        LOAD_MAP(R1, config->maps.chunks),
-        CALL(BPF_FUNC_map_lookup_elem),
+        STX(W, R10, BLOCK, R1));
+    emit_look_up(program, config->maps.chunks, CHUNK);
+    EMIT(program,
         JEQ_IMM(R0, 0, "unwind_no_table"),
         MOV_REG(R1, R0),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, BLOCK),
+        ADDRESS(R2, R10, BLOCK),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, "unwind_no_table"));
 }
@@ -208,8 +205,7 @@ void emit_unwind_rule(struct program *program, const struct unwind_config *confi
     emit_remember(program, config);
     EMIT(program,
     LABEL("unwind_rule_known"),
-        MOV_REG(R9, R8),
-        ADD_IMM(R9, UNWIND_AT(rule)));
+        ADDRESS(R9, R8, UNWIND_AT(rule)));
 }
 
 /*
@@ -358,8 +354,7 @@ void emit_unwind_cfa(struct program *program, const struct unwind_config *config
 void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes)
 {
     EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, to),
+        ADDRESS(R1, R8, to),
         MOV_IMM(R2, bytes),
         CALL(BPF_FUNC_probe_read_user),
         JNE_IMM(R0, 0, "unwind_unreadable"));
@@ -398,13 +393,11 @@ void emit_unwind_reader(struct program *program, const struct unwind_config *con
         MOV_REG(R1, R7),
         SUB_REG(R1, R3),
         JLE_IMM(R1, UNWIND_WINDOW_WORDS, "unwind_window"),
-        MOV_REG(R3, R7),
-        ADD_IMM(R3, -BELOW),
+        ADDRESS(R3, R7, -BELOW),
     LABEL("unwind_window"),
         AND_IMM(R3, -8),
         STX(DW, R8, UNWIND_AT(window_start), R3),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(window)),
+        ADDRESS(R1, R8, UNWIND_AT(window)),
         MOV_IMM(R2, UNWIND_WINDOW_BYTES),
         CALL(BPF_FUNC_probe_read_user),
         JEQ_IMM(R0, 0, "unwind_opened"),
@@ -421,11 +414,9 @@ void emit_unwind_reader(struct program *program, const struct unwind_config *con
         ADD_REG(R2, R8),
         LDX(DW, R1, R2, UNWIND_AT(window)),
         STX(DW, R8, UNWIND_AT(word), R1),
-        MOV_IMM(R0, 0),
-        EXIT(),
+        RETURN(0),
     LABEL("unwind_outside_window"), /* there is none, or this is not one of its words */
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(word)),
+        ADDRESS(R1, R8, UNWIND_AT(word)),
         MOV_IMM(R2, 8),
         MOV_REG(R3, R7),
         CALL(BPF_FUNC_probe_read_user),

@@ -61,8 +61,7 @@ static void emit_real_return(struct program *program)
         JNE_IMM(R0, 0, "unwind_probed"),
         LDX(DW, R1, R8, UNWIND_AT(mapping.end)),
         JNE_IMM(R1, 0, "unwind_no_probe"),
-        MOV_IMM(R0, UNWIND_END_UNMAPPED + 1),
-        EXIT(),
+        RETURN(UNWIND_END_UNMAPPED + 1),
     LABEL("unwind_probed"),
         MOV_REG(R1, R6),
         CALL_LABEL("unwind_find"),
@@ -282,8 +281,7 @@ static void emit_trampoline(struct program *program, const struct machine_walk *
         OR_REG(R1, R2),
         JNE_IMM(R1, 0, "unwind_records"),
         ST(DW, R8, UNWIND_AT(word), 0),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(word)),
+        ADDRESS(R1, R8, UNWIND_AT(word)),
         MOV_IMM(R2, walk->trampoline.bytes),
         LDX(DW, R3, R8, UNWIND_AT(pc)),
         CALL(BPF_FUNC_probe_read_user),
@@ -329,8 +327,7 @@ static void emit_records(struct program *program, const struct machine *machine)
         ADD_IMM(R7, 16));
     emit_check_place(program);
     EMIT(program,
-        MOV_REG(R3, R7),
-        ADD_IMM(R3, -16));
+        ADDRESS(R3, R7, -16));
     emit_unwind_copy(program, UNWIND_AT(word), 16);
     if (walk->is_sparse)
         emit_leaf_record(program, machine);
@@ -360,8 +357,7 @@ static void emit_entry(struct program *program, const struct machine *machine)
         EMIT(program, ADD_IMM(R7, 8));
         emit_check_place(program);
         EMIT(program,
-            MOV_REG(R3, R7),
-            ADD_IMM(R3, -8));
+            ADDRESS(R3, R7, -8));
         emit_unwind_copy(program, UNWIND_AT(pc), 8);
     }
     EMIT(program, JA("unwind_called"));
@@ -376,12 +372,10 @@ static void emit_signal(struct program *program, const struct machine *machine)
     EMIT(program, LABEL("unwind_signal"));
     if (walk->base)
         EMIT(program,
-            MOV_REG(R1, R7),
-            ADD_IMM(R1, walk->signal.at + SIGNAL_BASE),
+            ADDRESS(R1, R7, walk->signal.at + SIGNAL_BASE),
             STX(DW, R8, UNWIND_AT(base), R1));
     EMIT(program,
-        MOV_REG(R3, R7),
-        ADD_IMM(R3, walk->signal.at));
+        ADDRESS(R3, R7, walk->signal.at));
     emit_unwind_copy(program, read, walk->signal.bytes);
     EMIT(program,
         LDX(DW, R1, R8, (int16_t)(read + walk->signal.frame)),
@@ -398,8 +392,7 @@ static void emit_signal(struct program *program, const struct machine *machine)
         ST(W, R8, UNWIND_AT(exact), 1),
         STX(DW, R8, UNWIND_AT(sp), R7),
         ST(W, R8, UNWIND_AT(first), 0),
-        MOV_IMM(R0, 0),
-        EXIT());
+        RETURN(0));
 }
 
 static void emit_ends(struct program *program, const struct machine_walk *walk)
@@ -439,8 +432,7 @@ void emit_unwind_step(struct program *program, const struct unwind_config *confi
         ST(W, R8, UNWIND_AT(first), 0),
         LDX(DW, R1, R8, UNWIND_AT(pc)),
         JEQ_IMM(R1, 0, "unwind_root"),
-        MOV_IMM(R0, 0),
-        EXIT());
+        RETURN(0));
     emit_records(program, config->machine);
     emit_entry(program, config->machine);
     emit_signal(program, config->machine);
@@ -492,8 +484,7 @@ void emit_unwind_returns(struct program *program, const struct unwind_config *co
     EMIT(program,
     LABEL("unwind_return"),
         JEQ_IMM(R9, 0, "unwind_no_return"),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(node)),
+        ADDRESS(R1, R8, UNWIND_AT(node)),
         MOV_IMM(R2, UNWIND_RETURN_BYTES),
         MOV_REG(R3, R9),
         CALL(BPF_FUNC_probe_read_kernel),
@@ -506,14 +497,12 @@ void emit_unwind_returns(struct program *program, const struct unwind_config *co
         ADD_IMM(R7, 1),
         JLT_IMM(R7, MOST_RETURNS, "unwind_return"),
     LABEL("unwind_no_return"),
-        MOV_IMM(R0, 0),
-        EXIT(),
+        RETURN(0),
     LABEL("unwind_returned"),
         STX(DW, R8, UNWIND_AT(returns), R9),
         LDX(DW, R1, R8, NODE(fields->return_address)),
         STX(DW, R8, UNWIND_AT(pc), R1),
-        MOV_IMM(R0, 1),
-        EXIT());
+        RETURN(1));
 }
 
 /*
@@ -531,8 +520,7 @@ void emit_unwind_first_stack(struct program *program, const struct unwind_config
 {
     EMIT(program,
         ST(DW, R8, UNWIND_AT(first_stack), 0),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(first_stack)),
+        ADDRESS(R1, R8, UNWIND_AT(first_stack)),
         MOV_IMM(R2, 8),
         LDX(DW, R3, R8, UNWIND_AT(mm)),
         ADD_IMM(R3, config->fields->mm_first_stack),
@@ -543,8 +531,7 @@ void emit_unwind_first_stack(struct program *program, const struct unwind_config
 static void emit_thread_exit(struct program *program)
 {
     EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(node)),
+        ADDRESS(R1, R8, UNWIND_AT(node)),
         MOV_IMM(R2, UNWIND_START_BYTES),
         LDX(DW, R3, R8, UNWIND_AT(sp)),
         CALL(BPF_FUNC_probe_read_user),
@@ -591,8 +578,7 @@ void emit_unwind_exits(struct program *program, const struct unwind_config *conf
         LDX(DW, R2, R8, UNWIND_AT(mapping.end)),
         JLT_REG(R3, R1, "unwind_no_exit"),
         JGE_REG(R3, R2, "unwind_no_exit"),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(word)),
+        ADDRESS(R1, R8, UNWIND_AT(word)),
         MOV_IMM(R2, 8),
         CALL(BPF_FUNC_probe_read_user),
         JNE_IMM(R0, 0, "unwind_no_exit"),

@@ -64,7 +64,7 @@ void emit_make_wait_or(struct program *program, const struct capture *capture, i
     emit_update(program, capture->waits, TID, NEW_WAIT, BPF_NOEXIST);
     emit_look_up(program, capture->waits, TID);
     EMIT(program, JNE_IMM(R0, 0, "has_entry"));
-    emit_account_word(program, full);
+    EMIT(program, XADD_IMM(R9, full, 1));
     EMIT(program,
         JA("out"),
     LABEL("has_entry"));
@@ -122,16 +122,15 @@ void emit_count_wait(struct program *program, const struct capture *capture)
         JA("counted"),
     LABEL("found"),
         XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
+        XADD_IMM(R0, (int16_t)offsetof(struct blocked, waits), 1));
     if (capture->longest)
         emit_longest(program);
     if (has_bounds(capture)) {
         EMIT(program,
             JA("counted"),
-        LABEL("unfit"));
-        emit_account(program, filtered);
-        emit_account(program, unfit);
+        LABEL("unfit"),
+            ACCOUNT(filtered),
+            ACCOUNT(unfit));
     }
     EMIT(program, LABEL("counted"));
 }
@@ -197,7 +196,7 @@ void emit_find_thread(struct program *program, const struct capture *capture, co
     EMIT(program, JNE_IMM(R0, 0, has_entry));
     emit_new_thread(program, capture->waits);
     EMIT(program, JNE_IMM(R0, 0, has_entry));
-    emit_account_word(program, full);
+    EMIT(program, XADD_IMM(R9, full, 1));
     EMIT(program,
         JA(none),
     LABEL(has_entry));
@@ -248,8 +247,9 @@ static void emit_keep_rest(struct program *program, const struct capture *captur
 {
     emit_words(program, R10, NEW_WAIT, R7, 0, sizeof(struct wall));
     emit_update(program, capture->rests, KEY, NEW_WAIT, BPF_NOEXIST);
-    EMIT(program, JEQ_IMM(R0, 0, kept));
-    emit_account(program, wakes_full);
+    EMIT(program,
+        JEQ_IMM(R0, 0, kept),
+        ACCOUNT(wakes_full));
 }
 
 void emit_close(struct program *program, const struct capture *capture, enum wall_part implied,
@@ -333,8 +333,7 @@ void emit_count_spent(struct program *program, const struct capture *capture,
     EMIT(program,
         JA(counted),
     LABEL(labels->found),
-        MOV_IMM(R1, 1),
-        XADD(DW, R0, (int16_t)offsetof(struct walled, events), R1));
+        XADD_IMM(R0, (int16_t)offsetof(struct walled, events), 1));
     for (int at = 0; spent && at < (int)offsetof(struct walled, events); at += 8)
         EMIT(program,
             LDX(DW, R1, R7, (int16_t)(SPENT + at)),

@@ -107,8 +107,8 @@ void emit_wall_sample(struct program *program, const struct capture *capture)
     const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
     wall_begin(program, capture);
-    emit_account(program, seen);
     EMIT(program,
+        ACCOUNT(seen),
         CALL(BPF_FUNC_get_current_pid_tgid),
         STX(W, R10, TID, R0),
         LDX(W, R0, R10, TID),
@@ -141,9 +141,10 @@ void emit_wall_sample(struct program *program, const struct capture *capture)
     emit_count_spent(program, capture, &count_labels, "counted", R8, false);
     EMIT(program, JA("out"));
     emit_last_numbers(program, capture);
-    EMIT(program, LABEL("filtered"));
-    emit_account(program, filtered);
-    EMIT(program, LABEL("out"));
+    EMIT(program,
+    LABEL("filtered"),
+        ACCOUNT(filtered),
+    LABEL("out"));
     emit_return(program, "end", 0);
     if (shown.user_stack && capture->unwind)
         emit_unwind_functions(program, capture->unwind);
@@ -179,12 +180,10 @@ static void emit_take_name(struct program *program, const struct capture *captur
         EMIT(program, LDX(DW, R3, R6, RENAME_COMM * 8));
     else
         EMIT(program,
-            MOV_REG(R3, R6),
-            ADD_IMM(R3, capture->new_comm));
+            ADDRESS(R3, R6, capture->new_comm));
     emit_zeros(program, R10, NEW_COMM, COMM_BYTES);
     EMIT(program,
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, NEW_COMM),
+        ADDRESS(R1, R10, NEW_COMM),
         MOV_IMM(R2, COMM_BYTES),
         CALL(BPF_FUNC_probe_read_kernel_str));
     emit_words(program, R7, TARGET_COMM, R10, NEW_COMM, COMM_BYTES);
@@ -223,8 +222,7 @@ static void emit_find_current(struct program *program, const struct capture *cap
     const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
     EMIT(program,
-        MOV_REG(R8, R10),
-        ADD_IMM(R8, RENAMED_TASK - SLOT_TASK));
+        ADDRESS(R8, R10, RENAMED_TASK - SLOT_TASK));
     emit_clear_task(program);
     emit_who(program, capture, &shown);
     emit_find_thread(program, capture, "has_entry", offsetof(struct account, waits_full), "end");
@@ -238,7 +236,7 @@ void emit_wall_rename(struct program *program, const struct capture *capture)
     wall_begin(program, capture);
     emit_load_renamed(program, capture);
     emit_event_filter(program, &capture->filter, &places, true);
-    emit_account(program, seen);
+    EMIT(program, ACCOUNT(seen));
     emit_find_current(program, capture);
     emit_close(program, capture, WALL_RUNNING, &closing);
     EMIT(program,
@@ -370,7 +368,7 @@ static void emit_leave(struct program *program, const struct capture *capture)
     const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
     emit_pass_leaving(program, capture);
-    emit_account(program, seen);
+    EMIT(program, ACCOUNT(seen));
     emit_event_filter(program, &capture->filter, &wall_places, true);
     wait_claim_slot(program, capture);
     emit_who(program, capture, &shown);
@@ -394,8 +392,9 @@ static void emit_leave(struct program *program, const struct capture *capture)
 static void emit_left_out(struct program *program, const struct capture *capture)
 {
     if (filter_asks(&capture->filter)) {
-        EMIT(program, LABEL("filtered"));
-        emit_account(program, filtered);
+        EMIT(program,
+        LABEL("filtered"),
+            ACCOUNT(filtered));
         emit_look_up(program, capture->waits, KEY);
         EMIT(program,
             JEQ_IMM(R0, 0, "out"),
@@ -452,7 +451,7 @@ static void emit_come(struct program *program, const struct capture *capture)
     }
     if (capture->least)
         emit_shorten(program, capture->least);
-    emit_account(program, seen);
+    EMIT(program, ACCOUNT(seen));
     emit_count_spent(program, capture, &labels, "off_counted", R7, true);
 }
 

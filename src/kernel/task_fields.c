@@ -404,9 +404,7 @@ static void emit_answer(struct program *program, int answer)
         ST(W, R10, INDEX, 0),
         STX(DW, R10, PLACE, R7));
     emit_update(program, answer, INDEX, PLACE, BPF_ANY);
-    EMIT(program,
-        MOV_IMM(R0, 0),
-        EXIT());
+    EMIT(program, RETURN(0));
 }
 
 /* Runs the program once, within our own bpf(2) call. */

@@ -27,8 +27,7 @@ static void emit_load_caller_pushed(struct program *program, int16_t place)
         JEQ_IMM(R1, CS_OF_64_BIT_CODE, "wide_caller"),
         MOV_IMM(R2, 4),
     LABEL("wide_caller"),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, place),
+        ADDRESS(R1, R8, place),
         CALL(BPF_FUNC_probe_read_user));
 }
 

@@ -34,17 +34,14 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
     EMIT(program,
         MOV_REG(R6, R1),
         ST(W, R10, -4, 0),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, -4),
+        ADDRESS(R2, R10, -4),
         LOAD_MAP(R1, answer),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, "none"),
         MOV_REG(R8, R0),
         CALL(BPF_FUNC_get_current_task),
-        MOV_REG(R3, R0),
-        ADD_IMM(R3, fields->task_stack),
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, -16),
+        ADDRESS(R3, R0, fields->task_stack),
+        ADDRESS(R1, R10, -16),
         MOV_IMM(R2, 8),
         CALL(BPF_FUNC_probe_read_kernel),
         JNE_IMM(R0, 0, "none"),
@@ -56,8 +53,7 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         ADD_IMM(R3, -END_BYTES),
         CALL(BPF_FUNC_probe_read_kernel),
     LABEL("none"),
-        MOV_IMM(R0, 0),
-        EXIT());
+        RETURN(0));
 }
 
 /* Where bpf(2)'s registers are at the end of our kernel stack; 0: they are not there. */
