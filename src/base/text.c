@@ -147,67 +147,45 @@ const char *next_line(const char **rest, size_t *length)
     return line;
 }
 
-/* The length of the valid UTF-8 character at `bytes`, 0 if there is none. */
-static size_t utf8_length(const unsigned char *bytes, size_t left)
+uint32_t utf8_take(const char **at, const char *end)
 {
-    unsigned first = bytes[0], code;
-    size_t length;
     /* The least code of each length: anything less is overlong. */
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *const bytes = (const unsigned char *)(*at)++;
+    const unsigned first = bytes[0], more = first < 0xc0 ? 0 : 1 + (first >= 0xe0) + (first >= 0xf0);
+    uint32_t c = more ? first & (0x3fu >> more) : first;
 
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xc2 && first <= 0xdf) {
-        length = 2;
-        code = first & 0x1f;
-    } else if (first >= 0xe0 && first <= 0xef) {
-        length = 3;
-        code = first & 0x0f;
-    } else if (first >= 0xf0 && first <= 0xf4) {
-        length = 4;
-        code = first & 0x07;
-    } else {
+    if ((!more && first >= 0x80) || first >= 0xf8 || (size_t)(end - *at) < more)
         return 0;
-    }
-    if (left < length)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
+    for (unsigned i = 1; i <= more; i++) {
         if ((bytes[i] & 0xc0) != 0x80)
             return 0;
-        code = code << 6 | (bytes[i] & 0x3f);
+        c = c << 6 | (bytes[i] & 0x3f);
     }
-    bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    return code < least[length] || code > 0x10ffff || surrogate ? 0 : length;
+    if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    *at += more;
+    return c;
 }
 
 /* What a terminal obeys, and what reorders or ends a line: names could seem to be others. */
-static bool is_control(const unsigned char *bytes, size_t length)
+static bool is_control(uint32_t c)
 {
-    if (length == 1)
-        return bytes[0] < 0x20 || bytes[0] == 0x7f;
-    if (length == 2) /* C1; U+061C */
-        return (bytes[0] == 0xc2 && bytes[1] < 0xa0) || (bytes[0] == 0xd8 && bytes[1] == 0x9c);
-    if (length != 3 || bytes[0] != 0xe2)
-        return false;
-    /* U+200E, U+200F; U+2028 to U+202E; U+2066 to U+2069 */
-    return bytes[1] == 0x80 ? bytes[2] == 0x8e || bytes[2] == 0x8f ||
-                                  (bytes[2] >= 0xa8 && bytes[2] <= 0xae)
-                            : bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 void escape_bytes(struct text *text, const char *bytes, size_t length)
 {
-    const unsigned char *at = (const unsigned char *)bytes, *end = length ? at + length : at;
+    const char *at = bytes, *const end = length ? at + length : at;
 
     while (at < end) {
-        size_t size = utf8_length(at, (size_t)(end - at));
-        if (size && !is_control(at, size)) {
-            text_append(text, (const char *)at, size);
-            at += size;
-            continue;
-        }
-        for (size_t i = size ? size : 1; i; i--)
-            text_format(text, "\\x%02x", *at++);
+        const char *first = at;
+        if (!is_control(utf8_take(&at, end)))
+            text_append(text, first, (size_t)(at - first));
+        else
+            while (first < at)
+                text_format(text, "\\x%02x", (unsigned char)*first++);
     }
 }
 

@@ -53,6 +53,12 @@ uint64_t line_number(const char *line, unsigned number);
 const char *next_line(const char **rest, size_t *length);
 
 /*
+ * The character that valid UTF-8 has at *at, which is then past it. 0: a NUL, or the byte there
+ * begins none, and *at is past that byte.
+ */
+uint32_t utf8_take(const char **at, const char *end);
+
+/*
  * Appends bytes from outside, which a terminal or a reader must not take as a command. Each byte
  * below 0x20, 0x7f, each C1 control (U+0080 to U+009F), each control of a line's direction or end
  * (such as U+202E), and each byte that is not part of valid UTF-8 becomes the four characters \xNN.

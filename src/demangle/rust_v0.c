@@ -103,23 +103,6 @@ static bool rust_identifier(struct rust_name *name, struct rust_identifier *iden
     return true;
 }
 
-static uint32_t rust_next_character(const char **at, const char *end)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)*(*at)++;
-    unsigned more = first < 0xc0 ? 0 : 1 + (first >= 0xe0) + (first >= 0xf0);
-    uint32_t c = more ? first & (0x3fu >> more) : first;
-
-    if ((!more && first >= 0x80) || first >= 0xf8 || end - *at < (ptrdiff_t)more)
-        return 0;
-    for (unsigned i = 0; i < more; i++, ++*at) {
-        if ((**at & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (**at & 0x3f);
-    }
-    return c >= least[more] ? c : 0;
-}
-
 /* One bit per ASCII character: reading names spends most of its time here. */
 static inline bool is_word(unsigned char c)
 {
@@ -145,7 +128,6 @@ static bool put_punycode(struct rust_name *name, const struct rust_identifier *i
     return count > 0;
 }
 
-/* A UTF-8 character in its shortest form; 0: there is none. */
 static bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *identifier)
 {
     const char *at = identifier->bytes, *end = at + identifier->length;
@@ -155,7 +137,7 @@ static bool rust_put_identifier(struct rust_name *name, const struct rust_identi
     while (at < end) {
         if (is_word((unsigned char)*at))
             at++;
-        else if (!is_identifier_part(rust_next_character(&at, end)))
+        else if (!is_identifier_part(utf8_take(&at, end)))
             return false;
     }
     return rust_put(name, identifier->bytes, identifier->length);
@@ -621,7 +603,7 @@ static bool read_string(struct rust_name *name)
                 needed = byte < 0xc0 ? 1 : 2u + (byte >= 0xe0) + (byte >= 0xf0);
         }
         const char *at = bytes;
-        uint32_t c = rust_next_character(&at, bytes + length);
+        uint32_t c = utf8_take(&at, bytes + length);
         if ((!c && *bytes) || at != bytes + length || !put_quoted(name, c, '"'))
             return false;
     }
