@@ -211,12 +211,6 @@ static int settle(struct collector *collector)
 
 /* ---- Collecting ---- */
 
-static int add_stack(struct tally *tally, struct stack *stack, const uint64_t *frames,
-                     uint32_t count)
-{
-    return count ? tally_add_stack(tally, stack, frames, count) : 0;
-}
-
 /* A stack that has a frame for the last step is taken to be longer: a mark replaces that frame. */
 static void mark_cut(const struct walk_counts *counts, uint64_t *frames, uint32_t count)
 {
@@ -229,7 +223,6 @@ static int add_bucket(struct walk_counts *counts, struct walk_bucket *bucket, st
     struct walked *walked = &bucket->walked;
     const uint32_t depth = counts->capture.kernel_stack ? counts->capture.depth : 0;
     struct tally_entry *entry = tally_add(tally);
-    struct stack kernel = {.state = STACK_NONE}, user = kernel;
 
     if (!entry)
         return -ENOMEM;
@@ -242,12 +235,9 @@ static int add_bucket(struct walk_counts *counts, struct walk_bucket *bucket, st
         entry->task.generation = processes_generation_at(counts->processes, walked->pid,
                                                          bucket->time);
     mark_cut(counts, walked->frames + depth, walked->user_frames);
-    int result = add_stack(tally, &kernel, walked->frames, walked->kernel_frames);
-    if (!result)
-        result = add_stack(tally, &user, walked->frames + depth, walked->user_frames);
-    entry->task.kernel = kernel;
-    entry->task.user = user;
-    return result;
+    int result = tally_add_stack(tally, &entry->task.kernel, walked->frames, walked->kernel_frames);
+    return result ? result : tally_add_stack(tally, &entry->task.user, walked->frames + depth,
+                                             walked->user_frames);
 }
 
 /* A bank that no program writes to any more; it is then empty. */
