@@ -76,7 +76,7 @@ static inline bool *recorded_option(const struct report_options *options, size_t
     return (bool *)((uintptr_t)options + recorded_options[row].member);
 }
 
-/* What a group's addresses are in. */
+/* What a group's addresses are in: the first five as in enum mapped_kind. */
 enum recorded_file {
     RECORDED_NOTHING,   /* unknown, or nothing was mapped there */
     RECORDED_FILE,

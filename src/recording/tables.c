@@ -173,17 +173,6 @@ static int64_t find_or_add(struct tables *tables, const struct file_row *row)
     return item;
 }
 
-static enum recorded_file kind_of(enum mapped_kind kind)
-{
-    static const enum recorded_file kinds[] = {
-        [MAPPED_NOTHING] = RECORDED_NOTHING, [MAPPED_FILE] = RECORDED_FILE, [MAPPED_VDSO] =
-            RECORDED_VDSO,
-        [MAPPED_ANONYMOUS] = RECORDED_ANONYMOUS, [MAPPED_OTHER] = RECORDED_OTHER,
-    };
-
-    return kinds[kind];
-}
-
 /* The label identifies code in no file, at any address. */
 static int64_t file_of(struct tables *tables, const struct symbol *symbol,
                        const struct process_place *place)
@@ -194,7 +183,9 @@ static int64_t file_of(struct tables *tables, const struct symbol *symbol,
         row.path = text_string(&symbol->file);
         row.kind = *row.path ? RECORDED_MODULE : RECORDED_KERNEL;
     } else if (place) {
-        row.kind = kind_of(place->kind);
+        _Static_assert((int)RECORDED_VDSO == (int)MAPPED_VDSO &&
+                       (int)RECORDED_OTHER == (int)MAPPED_OTHER, "the same");
+        row.kind = (enum recorded_file)place->kind;
         row.file = row.kind == RECORDED_FILE ? place->file : NULL;
         if (row.kind != RECORDED_NOTHING)
             row.path = row.file ? row.file->path : place->label;
@@ -243,38 +234,31 @@ static int find_starts(struct tables *tables)
 
 /* ---- Processes ---- */
 
-static int find_process(struct tables *tables, const struct process_row *row, uint32_t *number)
-{
-    return numbering_find(&tables->processes, row, sizeof(*row), number, NULL);
-}
-
 uint32_t tables_process(struct tables *tables, uint32_t pid, uint64_t generation, bool foreign)
 {
+    const struct process_row row = {generation, pid, foreign};
     uint32_t number = 0;
 
-    (void)find_process(tables, &(struct process_row){generation, pid, foreign}, &number);
+    if (numbering_find(&tables->processes, &row, sizeof(row), &number, NULL))
+        tables->failed = true;
     return number;
 }
 
-static int add_task(struct tables *tables, const struct tally_task *task)
+static void add_task(struct tables *tables, const struct tally_task *task)
 {
-    const struct process_row row = {task->generation, task->pid, task->foreign};
-    uint32_t number;
-
-    return find_process(tables, &row, &number);
+    (void)tables_process(tables, task->pid, task->generation, task->foreign);
 }
 
 static int add_processes(struct tables *tables)
 {
     const struct tally *tally = tables->source->tally;
-    int result = 0;
 
-    for (size_t i = 0; i < tally->count && !result; i++) {
-        result = add_task(tables, &tally->entries[i].task);
-        if (!result && tally->entries[i].has_waker)
-            result = add_task(tables, &tally->entries[i].waker);
+    for (size_t i = 0; i < tally->count && !tables->failed; i++) {
+        add_task(tables, &tally->entries[i].task);
+        if (tally->entries[i].has_waker)
+            add_task(tables, &tally->entries[i].waker);
     }
-    return result;
+    return tables->failed ? -ENOMEM : 0;
 }
 
 /* ---- Symbols ---- */

@@ -44,6 +44,7 @@ struct tables {
     struct spot *spots; /* in the symbols' order */
     uint32_t *numbers;  /* of the symbols */
     struct index file_index;
+    bool failed; /* memory ran out for a process */
 };
 
 /* 0 or -ENOMEM; tables_free after either. */
