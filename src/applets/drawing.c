@@ -19,6 +19,19 @@ bool drawing_is_stdin(const char *path)
     return !strcmp(path, "-");
 }
 
+int drawing_check_words(const struct arguments *arguments, const char *old, struct text *error)
+{
+    size_t stdins = (old && drawing_is_stdin(old)) + !arguments->count;
+
+    for (size_t i = 0; i < arguments->count; i++)
+        stdins += drawing_is_stdin(arguments->words[i]);
+    if (arguments->command)
+        text_add(error, "--: no command is run; for a file of that name give ./--");
+    else if (stdins > 1)
+        text_add(error, "-: stdin can only be read once");
+    return text_refusal(error);
+}
+
 /* ---- Reading ---- */
 
 /* Folded stacks in memory are read like a file. */
@@ -89,9 +102,7 @@ static int read_input(struct drawing *drawing, struct folded *folded, const char
 {
     bool standard = drawing_is_stdin(path);
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    int result = fd < 0 ? -errno : 0;
-
-    int status = 0;
+    int result = fd < 0 ? -errno : 0, status = 0;
 
     folded->name = standard ? "stdin" : path;
     if (!result && recording_is_at(fd))
@@ -100,9 +111,8 @@ static int read_input(struct drawing *drawing, struct folded *folded, const char
         result = folded_read(folded, fd);
     if (fd >= 0 && !standard)
         close(fd);
-    if (!result)
-        return status;
-    return fail_saying("cannot read \"%s\": %s", folded->name, error_words(result));
+    return !result ? status
+        : fail_saying("cannot read \"%s\": %s", folded->name, error_words(result));
 }
 
 static void say_bad_lines(const struct folded_lines *lines, const char *what)

@@ -35,6 +35,12 @@ struct drawing {
 bool drawing_is_stdin(const char *path);
 
 /*
+ * Refuses a command, and two files from stdin, which is read without any; `old` is one more, or
+ * NULL. 0, or -EINVAL with one line in `error`.
+ */
+int drawing_check_words(const struct arguments *arguments, const char *old, struct text *error);
+
+/*
  * Reads the files that the words name, or stdin, and writes what was asked for. Returns the exit
  * status.
  */

@@ -267,17 +267,9 @@ static int check_input(struct arguments *arguments, struct text *error)
         settings.drawing.old = *arguments->words++;
         arguments->count--;
     }
-    size_t stdins = settings.drawing.old && drawing_is_stdin(settings.drawing.old);
-
-    for (size_t i = 0; i < arguments->count; i++)
-        stdins += drawing_is_stdin(arguments->words[i]);
-    if (!arguments->count)
-        stdins++;
-    if (arguments->command)
-        text_add(error, "--: no command is run; for a file of that name give ./--");
-    else if (stdins > 1)
-        text_add(error, "-: stdin can only be read once");
-    else if (settings.diff && !settings.drawing.old)
+    if (drawing_check_words(arguments, settings.drawing.old, error))
+        return -EINVAL;
+    if (settings.diff && !settings.drawing.old)
         text_add(error, "--diff: takes OLD");
     else if (settings.drawing.normalize && !settings.diff)
         text_add(error, "--normalize: needs --diff OLD, which it scales");

@@ -247,16 +247,10 @@ static int choose_formats(const struct report_files *files, struct text *error)
 
 static int check_words(const struct arguments *arguments, struct text *error)
 {
-    size_t stdins = 0;
-
-    for (size_t i = 0; i < arguments->count; i++)
-        stdins += drawing_is_stdin(arguments->words[i]);
-    if (arguments->command)
-        text_add(error, "--: no command is run; for a file of that name give ./--");
-    else if (!arguments->count)
+    if (drawing_check_words(arguments, NULL, error))
+        return -EINVAL;
+    if (!arguments->count)
         text_add(error, "which recording? make one with -o FILE.sbx of an applet that counts");
-    else if (stdins > 1)
-        text_add(error, "-: stdin can only be read once");
     else if (settings.diff && arguments->count != 2)
         text_add(error, "--diff: needs two recordings, the older first");
     else if (settings.normalize && !settings.diff)
