@@ -97,12 +97,12 @@ static uint64_t hash_child(uint32_t parent, uint32_t name)
 
 /* ---- Names ---- */
 
+static const char letters[] = {
+    [FLAME_KERNEL] = 'k', [FLAME_JIT] = 'j', [FLAME_INLINED] = 'i', [FLAME_WAKER] = 'w',
+};
+
 enum flame_kind flame_kind_of(const char *text, size_t *length)
 {
-    static const char letters[] = {
-        [FLAME_KERNEL] = 'k', [FLAME_JIT] = 'j', [FLAME_INLINED] = 'i', [FLAME_WAKER] = 'w',
-    };
-
     if (*length <= 2 && *length && text[0] == '-' && text[*length - 1] == '-')
         return *length == 1 ? FLAME_DELIMITER : FLAME_MEETING;
     if (*length <= 4 || text[*length - 1] != ']' || text[*length - 3] != '[' ||
@@ -401,12 +401,7 @@ void flame_exchange_before(struct flame *flame, uint64_t *values)
 
 void flame_add_name(struct text *text, const struct flame_name *name)
 {
-    static const char *const endings[] = {
-        [FLAME_KERNEL] = "_[k]", [FLAME_JIT] = "_[j]", [FLAME_INLINED] = "_[i]",
-        [FLAME_WAKER] = "_[w]",
-    };
-
     text_append(text, name->text, name->length);
     if (name->kind >= FLAME_KERNEL && name->kind <= FLAME_WAKER)
-        text_add(text, endings[name->kind]);
+        text_append(text, (const char[]){'_', '[', letters[name->kind], ']'}, 4);
 }

@@ -53,6 +53,9 @@ bool blocks_show_wakers(const struct report_options *options);
 #define BLOCKS_NUMBERS_BYTES 40
 const char *blocks_numbers(char *room, const struct block_task *task,
                            const struct report_options *options);
+/* Appends the name with that. */
+void blocks_add_who(struct text *who, const struct block_task *task,
+                    const struct report_options *options);
 /* What the events are called. */
 const char *blocks_events_name(const struct report_measure *measure);
 /* Are the values times? Sums? And the unit as printed: "us", "samples". */

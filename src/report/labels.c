@@ -276,11 +276,8 @@ static void add_frames(struct line *line, const struct blocks *blocks,
 static void add_task_name(struct line *line, enum line_part part, const struct block_task *task,
                      const struct report_options *options, struct text *text)
 {
-    char numbers[BLOCKS_NUMBERS_BYTES];
-
     text_clear(text);
-    text_add(text, task->comm);
-    text_add(text, blocks_numbers(numbers, task, options));
+    blocks_add_who(text, task, options);
     add(line, part, text->failed ? "" : text->data);
 }
 

@@ -90,6 +90,15 @@ const char *blocks_numbers(char *room, const struct block_task *task,
     return room;
 }
 
+void blocks_add_who(struct text *who, const struct block_task *task,
+                    const struct report_options *options)
+{
+    char numbers[BLOCKS_NUMBERS_BYTES];
+
+    text_add(who, task->comm);
+    text_add(who, blocks_numbers(numbers, task, options));
+}
+
 static int compare_tasks(const struct block_task *a, const struct block_task *b)
 {
     return order_of(a->pid, b->pid) ?: order_of(a->tid, b->tid) ?: order_of(a->foreign, b->foreign);

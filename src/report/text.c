@@ -117,15 +117,6 @@ struct pair {
     uint64_t value, events, longest;
 };
 
-static void add_who(struct text *text, const struct block_task *task,
-                    const struct report_options *options)
-{
-    char numbers[BLOCKS_NUMBERS_BYTES];
-
-    text_add(text, task->comm);
-    text_add(text, blocks_numbers(numbers, task, options));
-}
-
 static int compare_texts(const void *left, const void *right)
 {
     const struct pair *a = left, *b = right;
@@ -209,8 +200,8 @@ int pairs_write(FILE *out, const struct report *report)
             text_add(&pair->waiter, "[table full]");
             text_add(&pair->waker, "[table full]");
         } else {
-            add_who(&pair->waiter, &block->task, report->options);
-            add_who(&pair->waker, &block->waker, report->options);
+            blocks_add_who(&pair->waiter, &block->task, report->options);
+            blocks_add_who(&pair->waker, &block->waker, report->options);
         }
         result = pair->waiter.failed || pair->waker.failed ? -ENOMEM : 0;
     }
