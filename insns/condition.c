@@ -26,12 +26,12 @@ void emit_event_value(struct program *program, const struct event_value *value, 
 {
     const int32_t unused = 64 - value->bits;
 
-    EMIT(program, INSN(load_of(value->size), target & 0xf, R6, (int16_t)value->offset, 0));
+    EMIT(program, INSN(load_of(value->size), target, R6, (int16_t)value->offset, 0));
     if (!unused || (!value->is_signed && value->bits == 8 * value->size))
         return;
     EMIT(program,
-        LSH_IMM(target & 0xf, unused),
-        ALU64_IMM(value->is_signed ? BPF_ARSH : BPF_RSH, target & 0xf, unused));
+        LSH_IMM(target, unused),
+        ALU64_IMM(value->is_signed ? BPF_ARSH : BPF_RSH, target, unused));
 }
 
 static void emit_comparison(struct program *program, const struct event_test *test, const char *yes)
@@ -66,7 +66,7 @@ static void emit_text(struct program *program, const struct event_test *test, in
     }
     for (int16_t i = 0; i < value->size; i++) {
         EMIT(program,
-            LDX(B, R1, base & 0xf, (int16_t)(from + i)),
+            LDX(B, R1, base, (int16_t)(from + i)),
             JNE_IMM(R1, (unsigned char)test->text[i], other));
         if (!test->text[i])
             break;

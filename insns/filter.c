@@ -114,12 +114,12 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
     program_name_map(program, filter->followed, "followed");
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
-        MOV32_REG(tid & 0xf, R0),
-        JGE_IMM(tid & 0xf, (int32_t)filter->followed_size, beyond));
+        MOV32_REG(tid, R0),
+        JGE_IMM(tid, (int32_t)filter->followed_size, beyond));
     emit_look_up_only(program, filter->followed, index, beyond);
     EMIT(program,
         MOV_REG(R2, R0),
-        ADD_REG(R2, tid & 0xf),
+        ADD_REG(R2, tid),
         LDX(B, R0, R2, 0));
 }
 

@@ -41,7 +41,7 @@ void emit_delete(struct program *program, int map, int16_t key)
 void emit_zeros(struct program *program, unsigned base, int at, int bytes)
 {
     for (int end = at + bytes; at < end; at += 8)
-        EMIT(program, ST(DW, base & 0xf, (int16_t)at, 0));
+        EMIT(program, ST(DW, base, (int16_t)at, 0));
 }
 
 void emit_words(struct program *program, unsigned to, int to_at, unsigned from, int from_at,
@@ -49,14 +49,14 @@ void emit_words(struct program *program, unsigned to, int to_at, unsigned from, 
 {
     for (int i = 0; i < bytes; i += 8)
         EMIT(program,
-            LDX(DW, R1, from & 0xf, (int16_t)(from_at + i)),
-            STX(DW, to & 0xf, (int16_t)(to_at + i), R1));
+            LDX(DW, R1, from, (int16_t)(from_at + i)),
+            STX(DW, to, (int16_t)(to_at + i), R1));
 }
 
 void emit_comm(struct program *program, unsigned base, int at)
 {
     EMIT(program,
-        ADDRESS(R1, base & 0xf, at),
+        ADDRESS(R1, base, at),
         MOV_IMM(R2, COMM_BYTES),
         CALL(BPF_FUNC_get_current_comm));
 }
@@ -153,18 +153,12 @@ void emit_begin(struct program *program, const struct capture *capture, int16_t 
  * slot ever has two users. A program that cannot nest takes the first without claiming it.
  */
 
-static void emit_find(struct program *program, int slots, int number, int16_t index,
-                      const char *none)
+static void emit_try(struct program *program, int slots, int number, int16_t index)
 {
     EMIT(program, ST(W, R10, index, number));
     emit_look_up(program, slots, index);
-    EMIT(program, JEQ_IMM(R0, 0, none));
-}
-
-static void emit_try(struct program *program, int slots, int number, int16_t index)
-{
-    emit_find(program, slots, number, index, "out");
     EMIT(program,
+        JEQ_IMM(R0, 0, "out"),
         MOV_REG(R8, R0),
         ST(W, R8, (int16_t)offsetof(struct slot, number), number + 1),
         XADD_IMM(R8, (int16_t)offsetof(struct slot, users), 1),
@@ -176,7 +170,7 @@ static void emit_try(struct program *program, int slots, int number, int16_t ind
 void emit_claim_slot(struct program *program, int slots, bool meets, int16_t index)
 {
     if (!meets) {
-        emit_find(program, slots, 0, index, "out");
+        emit_look_up_only(program, slots, index, "out");
         EMIT(program, MOV_REG(R8, R0));
         return;
     }
@@ -190,14 +184,13 @@ void emit_claim_slot(struct program *program, int slots, bool meets, int16_t ind
 
 void emit_load_first_slot(struct program *program, int slots, int16_t index, const char *none)
 {
-    emit_find(program, slots, 0, index, none);
+    emit_look_up_only(program, slots, index, none);
     EMIT(program, MOV_REG(R7, R0));
 }
 
 void emit_release_slot(struct program *program)
 {
-    EMIT(program,
-        XADD_IMM(R8, (int16_t)offsetof(struct slot, users), -1));
+    EMIT(program, XADD_IMM(R8, (int16_t)offsetof(struct slot, users), -1));
 }
 
 /*
@@ -240,12 +233,12 @@ static void emit_disturbed(struct program *program, const struct stack_walk *wal
 
     for (int tried = 0; tried < MOST_WALKS; tried++) {
         EMIT(program,
-            LDX(W, R1, own.base & 0xf, own.at),
-            STX(W, last.base & 0xf, last.at, R1));
+            LDX(W, R1, own.base, own.at),
+            STX(W, last.base, last.at, R1));
         emit_get_stack(program, walk);
         EMIT(program,
-            LDX(W, R1, own.base & 0xf, own.at),
-            LDX(W, R2, last.base & 0xf, last.at),
+            LDX(W, R1, own.base, own.at),
+            LDX(W, R2, last.base, last.at),
             JEQ_REG(R1, R2, walk->walked));
     }
     EMIT(program,
@@ -325,7 +318,7 @@ void emit_no_task(struct program *program, unsigned base, int place)
     for (int at = 0; at < (int)sizeof(struct task_stacks); at += 8) {
         bool is_stack = at == offsetof(struct task_stacks, kernel_stack) ||
                         at == offsetof(struct task_stacks, user_stack);
-        EMIT(program, ST(DW, base & 0xf, (int16_t)(place + at), is_stack ? NO_STACK : 0));
+        EMIT(program, ST(DW, base, (int16_t)(place + at), is_stack ? NO_STACK : 0));
     }
 }
 

@@ -16,9 +16,9 @@
 void emit_look_up(struct program *program, int map, int16_t key);
 
 /*
- * r0 = the address of an array's only value. Goes to `none` if the lookup fails: it never does, but
- * the verifier demands the test. Uses 4 bytes at r10 + index. (Since 5.2 a single instruction can
- * load the address, which is just as fast.)
+ * r0 = the address of an array's first value, or only one. Goes to `none` if the lookup fails: it
+ * never does, but the verifier demands the test. Uses 4 bytes at r10 + index. (Since 5.2 a single
+ * instruction can load the address, which is just as fast.)
  */
 void emit_look_up_only(struct program *program, int map, int16_t index, const char *none);
 

@@ -64,9 +64,10 @@ union insn {
 #define INSN_LABEL    (BPF_LD | BPF_IMM | BPF_B) /* names the next instruction */
 #define INSN_FUNCTION (BPF_LD | BPF_IMM | BPF_H) /* the same, for a function called by others */
 
-/* Any plain instruction, by its fields. */
+/* Any plain instruction, by its fields. Variables, too, fit into the registers' four bits. */
 #define INSN(opcode, dst, src, offset, immediate) {.code = { \
-    .code = (opcode), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (immediate)}}
+    .code = (opcode), .dst_reg = (dst) & 0xf, .src_reg = (src) & 0xf, .off = (offset), \
+    .imm = (immediate)}}
 /* One with a label */
 #define NAMED(opcode, dst, src, immediate, target) \
     INSN(opcode, dst, src, 0, immediate), {.label = (target)}

@@ -73,8 +73,7 @@ static void emit_pid_and_time(struct program *program, const struct event_filter
 static void emit_add(struct program *program, const struct life_maps *maps, int16_t word)
 {
     emit_look_up_only(program, maps->account, INDEX, "out");
-    EMIT(program,
-        XADD_IMM(R0, word, 1));
+    EMIT(program, XADD_IMM(R0, word, 1));
 }
 
 void emit_life_begins(struct program *program, const struct life_maps *maps,

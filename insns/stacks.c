@@ -116,8 +116,7 @@ static void emit_load_counts(struct program *program, const struct count_place *
 {
     emit_load_bank_map(program, &place->capture->banks, BANK_COUNTS, place->index,
                        place->labels->uncounted, labels);
-    EMIT(program,
-        ADDRESS(R2, place->base & 0xf, place->key));
+    EMIT(program, ADDRESS(R2, place->base, place->key));
 }
 
 static void emit_look_for_count(struct program *program, const struct count_place *place,
@@ -145,7 +144,7 @@ void emit_find_count(struct program *program, const struct count_place *place)
     emit_load_counts(program, place, &labels->insert);
     emit_clear_new(program, place, true);
     EMIT(program,
-        ADDRESS(R3, place->new_base & 0xf, place->new_value),
+        ADDRESS(R3, place->new_base, place->new_value),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
     emit_look_for_count(program, place, &labels->second);
@@ -213,7 +212,7 @@ static void emit_mix(struct program *program, unsigned base, uint32_t at)
 {
     for (uint32_t end = at + STRIDE; at < end; at += 8)
         EMIT(program,
-            LDX(DW, R1, base & 0xf, (int16_t)at),
+            LDX(DW, R1, base, (int16_t)at),
             XOR_REG(R3, R1),
             MUL_REG(R3, R5),
             SWAP(R3));
@@ -258,8 +257,7 @@ static void emit_hash(struct program *program, const struct capture *capture,
         ADD_REG(R2, R0));
     for (int i = 0; i < FRAMES_AT_A_TIME - 1; i++)
         EMIT(program, ST(DW, R2, (int16_t)(SPILLED_FRAMES + i * 8), 0));
-    EMIT(program,
-        MOV_REG(R3, R0));
+    EMIT(program, MOV_REG(R3, R0));
     if (capture->banks.unrolls)
         emit_mix_unrolled(program, capture, labels);
     else

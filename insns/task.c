@@ -40,7 +40,7 @@ static void emit_read(struct program *program, unsigned base, uint16_t offset, i
                       int16_t place, const char *failed)
 {
     EMIT(program,
-        ADDRESS(R3, base & 0xf, offset),
+        ADDRESS(R3, base, offset),
         MOV_IMM(R2, bytes),
         ADDRESS(R1, R10, place),
         CALL(BPF_FUNC_probe_read_kernel),

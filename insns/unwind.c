@@ -75,8 +75,7 @@ void emit_unwind_state(struct program *program, const struct unwind_config *conf
 
 static void emit_users(struct program *program, int32_t add)
 {
-    EMIT(program,
-        XADD_IMM(R8, UNWIND_AT(users), add));
+    EMIT(program, XADD_IMM(R8, UNWIND_AT(users), add));
 }
 
 static void emit_user(struct program *program, const struct unwind_config *config)

@@ -231,7 +231,7 @@ void emit_unwind_load_frame(struct program *program, unsigned to)
     EMIT(program,
         LDX(W, R1, R8, UNWIND_AT(frame_lost)),
         JNE_IMM(R1, 0, "unwind_unsupported"),
-        LDX(DW, to & 0xf, R8, UNWIND_AT(frame)));
+        LDX(DW, to, R8, UNWIND_AT(frame)));
 }
 
 void emit_unwind_load_register(struct program *program, const struct machine_walk *walk,
@@ -250,7 +250,7 @@ void emit_unwind_load_register(struct program *program, const struct machine_wal
             LSH_IMM(R2, 3));
     EMIT(program,
         ADD_REG(R2, R8),
-        LDX(DW, to & 0xf, R2, UNWIND_AT(registers)));
+        LDX(DW, to, R2, UNWIND_AT(registers)));
 }
 
 /* Goes to unwind_unsupported if the stack pointer is unknown. */

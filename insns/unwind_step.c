@@ -326,8 +326,7 @@ static void emit_records(struct program *program, const struct machine *machine)
     LABEL("unwind_record"),
         ADD_IMM(R7, 16));
     emit_check_place(program);
-    EMIT(program,
-        ADDRESS(R3, R7, -16));
+    EMIT(program, ADDRESS(R3, R7, -16));
     emit_unwind_copy(program, UNWIND_AT(word), 16);
     if (walk->is_sparse)
         emit_leaf_record(program, machine);
@@ -356,8 +355,7 @@ static void emit_entry(struct program *program, const struct machine *machine)
     } else {
         EMIT(program, ADD_IMM(R7, 8));
         emit_check_place(program);
-        EMIT(program,
-            ADDRESS(R3, R7, -8));
+        EMIT(program, ADDRESS(R3, R7, -8));
         emit_unwind_copy(program, UNWIND_AT(pc), 8);
     }
     EMIT(program, JA("unwind_called"));
@@ -374,8 +372,7 @@ static void emit_signal(struct program *program, const struct machine *machine)
         EMIT(program,
             ADDRESS(R1, R7, walk->signal.at + SIGNAL_BASE),
             STX(DW, R8, UNWIND_AT(base), R1));
-    EMIT(program,
-        ADDRESS(R3, R7, walk->signal.at));
+    EMIT(program, ADDRESS(R3, R7, walk->signal.at));
     emit_unwind_copy(program, read, walk->signal.bytes);
     EMIT(program,
         LDX(DW, R1, R8, (int16_t)(read + walk->signal.frame)),

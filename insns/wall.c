@@ -179,8 +179,7 @@ static void emit_take_name(struct program *program, const struct capture *captur
     if (capture->task.known)
         EMIT(program, LDX(DW, R3, R6, RENAME_COMM * 8));
     else
-        EMIT(program,
-            ADDRESS(R3, R6, capture->new_comm));
+        EMIT(program, ADDRESS(R3, R6, capture->new_comm));
     emit_zeros(program, R10, NEW_COMM, COMM_BYTES);
     EMIT(program,
         ADDRESS(R1, R10, NEW_COMM),
@@ -221,8 +220,7 @@ static void emit_find_current(struct program *program, const struct capture *cap
 {
     const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
-    EMIT(program,
-        ADDRESS(R8, R10, RENAMED_TASK - SLOT_TASK));
+    EMIT(program, ADDRESS(R8, R10, RENAMED_TASK - SLOT_TASK));
     emit_clear_task(program);
     emit_who(program, capture, &shown);
     emit_find_thread(program, capture, "has_entry", offsetof(struct account, waits_full), "end");
