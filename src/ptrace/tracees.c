@@ -215,72 +215,18 @@ void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room)
         snprintf(text + length, room - length, "[<0>] sys_%s+0x0/0x0\n", of_call);
 }
 
-/* The kernel restarts these calls, with what is left of their timeout. */
-static const uint32_t restarted[] = {
-    SYS_restart_syscall, SYS_waitid, SYS_rt_sigsuspend, SYS_clone, /* for a vfork(2) */
-#ifdef SYS_nanosleep
-    SYS_nanosleep,
-#endif
-#ifdef SYS_clock_nanosleep
-    SYS_clock_nanosleep,
-#endif
-#ifdef SYS_clock_nanosleep_time64
-    SYS_clock_nanosleep_time64,
-#endif
-#ifdef SYS_futex
-    SYS_futex,
-#endif
-#ifdef SYS_futex_time64
-    SYS_futex_time64,
-#endif
-#ifdef SYS_wait4
-    SYS_wait4,
-#endif
-#ifdef SYS_ppoll
-    SYS_ppoll,
-#endif
-#ifdef SYS_ppoll_time64
-    SYS_ppoll_time64,
-#endif
-#ifdef SYS_pselect6
-    SYS_pselect6,
-#endif
-#ifdef SYS_pselect6_time64
-    SYS_pselect6_time64,
-#endif
-#ifdef SYS_poll
-    SYS_poll,
-#endif
-#ifdef SYS_select
-    SYS_select,
-#endif
-#ifdef SYS_pause
-    SYS_pause,
-#endif
-#ifdef SYS_vfork
-    SYS_vfork,
-#endif
-#ifdef SYS_clone3
-    SYS_clone3,
-#endif
-};
+/* The kernel restarts these calls, with what is left of their timeout. (clone: for a vfork(2).) */
+static const char restarted[] =
+    "restart_syscall\0" "waitid\0" "wait4\0" "rt_sigsuspend\0" "pause\0" "nanosleep\0"
+    "clock_nanosleep\0" "clock_nanosleep_time64\0" "futex\0" "futex_time64\0" "poll\0" "ppoll\0"
+    "ppoll_time64\0" "select\0" "pselect6\0" "pselect6_time64\0" "clone\0" "clone3\0" "vfork\0";
 
 /*
  * These calls fail with EINTR if they have a timeout. Where the tracer restarts them, the timeout
  * begins anew, and ends late by what they had waited until then, at most a tick.
  */
-static const uint32_t failing[] = {
-    SYS_epoll_pwait, SYS_accept4, SYS_rt_sigtimedwait,
-#ifdef SYS_epoll_wait
-    SYS_epoll_wait,
-#endif
-#ifdef SYS_accept
-    SYS_accept,
-#endif
-#ifdef SYS_semtimedop
-    SYS_semtimedop,
-#endif
-};
+static const char failing[] = "epoll_wait\0" "epoll_pwait\0" "accept\0" "accept4\0"
+                              "rt_sigtimedwait\0" "semtimedop\0";
 
 /*
  * Does a blocked read of this file, which has read nothing yet, go on? With devices that depends on
@@ -313,8 +259,8 @@ bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call 
         return is_restarted_file(tracee, args[0], all);
     if (all && (call->number == SYS_recvfrom || call->number == SYS_recvmsg))
         return !(args[call->number == SYS_recvfrom ? 3 : 2] & MSG_WAITALL);
-    return has_number(restarted, COUNT_OF(restarted), (uint64_t)call->number) ||
-        (all && has_number(failing, COUNT_OF(failing), (uint64_t)call->number));
+    const char *name = system_calls_find(call->number).name;
+    return name && (name_list_has(restarted, name) || (all && name_list_has(failing, name)));
 }
 
 uint64_t tracee_shape(struct tracee *tracee)
