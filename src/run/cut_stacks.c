@@ -10,19 +10,18 @@
 static void add(struct cut_stacks *stacks, enum unwind_end end, bool of_waker, const char *file,
                 uint64_t events)
 {
-    char label[sizeof(stacks->causes[0].file)];
+    const size_t room = sizeof(stacks->causes[0].file);
     size_t at = 0;
 
-    snprintf(label, sizeof(label), "%s", file);
     while (at < stacks->count &&
            (stacks->causes[at].end != end || stacks->causes[at].of_waker != of_waker ||
-                                  strcmp(stacks->causes[at].file, label)))
+            strncmp(stacks->causes[at].file, file, room - 1)))
         at++;
     if (at == CUT_CAUSES)
         return;
     if (at == stacks->count) {
         stacks->causes[at] = (struct cut_cause){.end = end, .of_waker = of_waker};
-        memcpy(stacks->causes[at].file, label, sizeof(label));
+        snprintf(stacks->causes[at].file, room, "%s", file);
         stacks->count++;
     }
     stacks->causes[at].events += events;
@@ -46,81 +45,57 @@ static void see_stack(struct cut_stacks *stacks, const struct symbols *symbols,
         file ? text_string(file) : "", events);
 }
 
-static const uint32_t *see_task(struct cut_stacks *stacks, const struct symbols *symbols,
-                                const struct tally_task *task, const uint32_t *frames,
-                                    bool of_waker,
-                                uint64_t events)
-{
-    see_stack(stacks, symbols, &task->user, frames + task->kernel.count, of_waker, events);
-    return frames + task->kernel.count + task->user.count;
-}
-
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally,
                     const struct symbols *symbols)
 {
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
-        const uint32_t *frames = symbols->frames + symbols->first[i];
-        frames = see_task(stacks, symbols, &entry->task, frames, false, entry->events);
-        see_task(stacks, symbols, &entry->waker, frames, true, entry->events);
+        const struct tally_task *task = &entry->task, *waker = &entry->waker;
+        const uint32_t *frames = symbols->frames + symbols->first[i] + task->kernel.count;
+        see_stack(stacks, symbols, &task->user, frames, false, entry->events);
+        frames += task->user.count + waker->kernel.count;
+        see_stack(stacks, symbols, &waker->user, frames, true, entry->events);
     }
 }
+
+/* What is said of an end: with the file's name between both parts, if there are two. */
+static const struct {
+    const char *before, *after;
+} told[UNWIND_ENDS] = {
+    [UNWIND_END_DEPTH] = {"they are deeper than the kernel allows (sysctl "
+                          "kernel.perf_event_max_stack)"},
+    [UNWIND_END_STEPS] = {"they are deeper than a BPF program can walk on this kernel (96 frames; "
+                          "127 with -U)"},
+    [UNWIND_END_BEYOND] = {"they are deeper than a sample's copy of the stack; BPF programs "
+                           "(--collect bpf) see all of it"},
+    [UNWIND_END_NO_TABLE] = {"no unwind tables for some code of ",
+                             "; if it keeps frame pointers, use --unwind fp"},
+    [UNWIND_END_NO_ROOM] = {"no memory or time for unwind tables of ", ""},
+    [UNWIND_END_UNSUPPORTED] = {"unwind tables of ", " that are not understood"},
+    [UNWIND_END_DEFERRED] = {"", " ran for the first time, and these stacks could not be kept whole"},
+    [UNWIND_END_UNMAPPED] = {"a return address in ", " is not code"},
+    [UNWIND_END_UNKNOWN] = {"what a return address in ", " leads to is not known"},
+    [UNWIND_END_UNREADABLE] = {"the stack could not be read"},
+    [UNWIND_END_UNREAD] = {"the file of ", " could not be read"},
+};
 
 static void add_cause(const struct cut_cause *cause, struct text *line)
 {
     const char *file = *cause->file ? cause->file : "a file";
+    const char *before = "in ", *after = " they lead nowhere";
 
-    switch (cause->end) {
-    case UNWIND_END_DEPTH:
-        text_add(line, "they are deeper than the kernel allows (sysctl "
-                       "kernel.perf_event_max_stack)");
-        break;
-    case UNWIND_END_NO_TABLE:
-        text_format(line, "no unwind tables for some code of %s; if it keeps frame pointers, use "
-                          "--unwind fp", file);
-        break;
-    case UNWIND_END_UNSUPPORTED:
-        text_format(line, "unwind tables of %s that are not understood", file);
-        break;
-    case UNWIND_END_UNMAPPED:
-        text_format(line, "a return address in %s is not code", file);
-        break;
-    case UNWIND_END_UNREADABLE:
-        text_add(line, "the stack could not be read");
-        break;
-    case UNWIND_END_DEFERRED:
-        text_format(line, "%s ran for the first time, and these stacks could not be kept whole",
-                    file);
-        break;
-    case UNWIND_END_UNKNOWN:
-        if (access("/proc/self/maps", F_OK))
-            text_add(line,
-                     "/proc is not mounted, which tells what programs have mapped: mount -t proc "
-                     "proc /proc");
-        else
-            text_format(line, "what a return address in %s leads to is not known", file);
-        break;
-    case UNWIND_END_STEPS:
-        text_add(line,
-                 "they are deeper than a BPF program can walk on this kernel (96 frames; 127 with "
-                 "-U)");
-        break;
-    case UNWIND_END_BEYOND:
-        text_add(line, "they are deeper than a sample's copy of the stack; BPF programs "
-                       "(--collect bpf) see all of it");
-        break;
-    case UNWIND_END_UNREAD:
-        text_format(line, "the file of %s could not be read", file);
-        break;
-    case UNWIND_END_NO_ROOM:
-        text_format(line, "no memory or time for unwind tables of %s", file);
-        break;
-    default:
-        if (*file == '[')
-            text_format(line, "JIT-compiled code (%s) keeps no frame pointers", file);
-        else
-            text_format(line, "in %s they lead nowhere", file);
+    if (cause->end == UNWIND_END_UNKNOWN && access("/proc/self/maps", F_OK)) {
+        before = "/proc is not mounted, which tells what programs have mapped: mount -t proc "
+                 "proc /proc";
+        after = NULL;
+    } else if (cause->end < UNWIND_ENDS && told[cause->end].before) {
+        before = told[cause->end].before;
+        after = told[cause->end].after;
+    } else if (*file == '[') {
+        before = "JIT-compiled code (";
+        after = ") keeps no frame pointers";
     }
+    text_format(line, "%s%s%s", before, after ? file : "", after ? after : "");
 }
 
 static void add_line(const struct cut_cause *cause, uint64_t cut, uint64_t stacks,
