@@ -126,14 +126,15 @@ static int place_labels(struct program *program, size_t *length, const union ins
 }
 
 /* Refuses a program by its length or its end, before its jumps are resolved. */
-static int check_shape(const union insn *last, size_t length, size_t limit, struct text *why)
+static int check_shape(const union insn *last, size_t length, struct text *why)
 {
     if (!length) {
         text_add(why, "the program is empty");
         return -EINVAL;
     }
-    if (length > limit) {
-        text_format(why, "the program has %zu instructions, the limit is %zu", length, limit);
+    if (length > PROGRAM_LIMIT) {
+        text_format(why, "the program has %zu instructions, the limit is %d", length,
+                    PROGRAM_LIMIT);
         return -E2BIG;
     }
     if (is_label(last)) {
@@ -182,6 +183,8 @@ static const struct program_label *find_label(const struct program_label *by_nam
     return count ? bsearch(name, by_name, count, sizeof(*by_name), compare_name) : NULL;
 }
 
+_Static_assert(PROGRAM_LIMIT <= INT16_MAX, "every jump reaches every instruction");
+
 /* Writes the distance from the jump at `slot` to its label into `code`. */
 static int resolve_jump(const union insn *insn, size_t slot, const struct program_label *target,
                         struct bpf_insn *code, struct text *why)
@@ -192,16 +195,9 @@ static int resolve_jump(const union insn *insn, size_t slot, const struct progra
         return -EINVAL;
     }
     /* Distances count from the next instruction. */
-    int64_t distance = (int64_t)target->slot - (int64_t)slot - 1;
-    bool is_long = is_local_call(insn);
-    if (distance < (is_long ? INT32_MIN : INT16_MIN) ||
-        distance > (is_long ? INT32_MAX : INT16_MAX)) {
-        text_format(why, "instruction %zu jumps %lld instructions to \"%s\", which is too far",
-                    slot, (long long)distance, insn[1].label);
-        return -ERANGE;
-    }
-    if (is_long)
-        code->imm = (__s32)distance;
+    const int distance = (int)target->slot - (int)slot - 1;
+    if (is_local_call(insn))
+        code->imm = distance;
     else
         code->off = (__s16)distance;
     return 0;
@@ -233,7 +229,7 @@ static int write_code(struct program *program, const struct program_label *by_na
     return 0;
 }
 
-int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why)
+int program_link(struct program *program, struct linked *linked, struct text *why)
 {
     struct program_label *by_name = NULL;
     const union insn *last = NULL;
@@ -243,7 +239,7 @@ int program_link(struct program *program, size_t limit, struct linked *linked, s
     *linked = (struct linked){0};
     if (program->failed || place_labels(program, &length, &last))
         return out_of_memory(why);
-    result = check_shape(last, length, limit, why);
+    result = check_shape(last, length, why);
     if (result)
         return result;
     if (array_reserve(&program->code, &program->code_room, length, sizeof(*program->code)) ||

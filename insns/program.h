@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "insns/insn.h"
 
-#define PROGRAM_LIMIT_OLD 4096    /* instructions; below Linux 5.2, and later without CAP_BPF */
-#define PROGRAM_LIMIT     1000000 /* since Linux 5.2 */
+/* Instructions that every kernel takes; with CAP_BPF more since Linux 5.2, which we do not need. */
+#define PROGRAM_LIMIT 4095
 
 struct program_label {
     const char *name;
@@ -71,14 +71,12 @@ void program_name_map(struct program *program, int fd, const char *name);
 const char *program_map_name(const struct program *program, int fd);
 
 /*
- * Resolves the labels and fills `linked`. `limit` is the greatest number of instructions that this
- * kernel accepts. 0, or a negative errno with one sentence appended to `why`, whose indices are
- * those of the linked code: -EINVAL for an empty program, a label that is undefined, defined twice
- * or has nothing after it, or a last instruction that is neither exit nor goto; -ERANGE for a jump
- * that is too far, -E2BIG for a program that is too long, -ENOMEM. May be called again after more
- * EMITs.
+ * Resolves the labels and fills `linked`. 0, or a negative errno with one sentence appended to
+ * `why`, whose indices are those of the linked code: -EINVAL for an empty program, a label that is
+ * undefined, defined twice or has nothing after it, or a last instruction that is neither exit nor
+ * goto; -E2BIG for one longer than PROGRAM_LIMIT, -ENOMEM. May be called again after more EMITs.
  */
-int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why);
+int program_link(struct program *program, struct linked *linked, struct text *why);
 
 void program_free(struct program *program);
 

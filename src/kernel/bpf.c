@@ -236,7 +236,7 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
 int bpf_link_and_load(uint32_t type, const char *name, struct program *program, struct text *log)
 {
     struct bpf_load load = {.type = type, .name = name};
-    int result = program_link(program, PROGRAM_LIMIT_OLD, &load.code, log);
+    int result = program_link(program, &load.code, log);
 
     return result ? result : bpf_load_program(&load, log);
 }

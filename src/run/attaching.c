@@ -425,7 +425,7 @@ static int watch_nested(const struct probing *probing, const struct probing_call
     if (!has_user_returns(&probing->find.places) || nesting_fields_find(&capture.nesting))
         return 0;
     emit_nested(program, &capture);
-    int result = program_link(program, PROGRAM_LIMIT_OLD, linked, why);
+    int result = program_link(program, linked, why);
     if (!result)
         say_program(probing, ATTACH_NESTED, program);
     return result;
@@ -450,7 +450,7 @@ static int build(const struct probing *probing, const struct probing_calls *call
         if (!needs(which, &probing->find.places))
             continue;
         calls->build(calls->context, which, &programs[which]);
-        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request->programs[which], why);
+        result = program_link(&programs[which], &request->programs[which], why);
         request->number_at[which] = find_number(&programs[which]);
         if (!result)
             say_program(probing, which, &programs[which]);

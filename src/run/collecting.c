@@ -228,7 +228,7 @@ void decisions_say_program(const struct trace_options *options, const char *what
 
     if (!options->debug && !listing)
         return;
-    if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
+    if (program_link(program, &linked, &why))
         say("%s%s: %s", what, of, text_string(&why));
     else
         say("%s%s, %zu instructions%s", what, of, linked.count, listing ? ":" : "");

@@ -128,7 +128,7 @@ static int load_floor(uint32_t type)
     struct text why = {0};
 
     emit_floor(&program, ok("counts", bpf_create_map(&counts)), ok("stacks", bpf_create_map(&stacks)));
-    ok("link", program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why));
+    ok("link", program_link(&program, &linked, &why));
     const struct bpf_load load = {
         .type = type,
         .name = "floor",

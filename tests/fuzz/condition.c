@@ -39,8 +39,8 @@ static void make_program(const struct condition_words *words)
     }
     emit_event_condition(&program, &condition, -32);
     EMIT(&program, MOV_IMM(R0, 1), LABEL("filtered"), EXIT());
-    ALWAYS(!program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why));
-    ALWAYS(linked.count < PROGRAM_LIMIT_OLD / 2);
+    ALWAYS(!program_link(&program, &linked, &why));
+    ALWAYS(linked.count < PROGRAM_LIMIT / 2);
     program_free(&program);
     text_free(&why);
 }

@@ -754,7 +754,7 @@ static bool build_golden(const struct golden *golden, struct text *dump)
     program_name_map(&program, FD_COUNTS, "counts");
     program_name_map(&program, FD_BANKS, "banks");
     golden->build(&program, golden->config);
-    bool linked_well = !program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why);
+    bool linked_well = !program_link(&program, &linked, &why);
     if (linked_well && dump)
         dump_insns(dump, linked.insns, linked.count, &program);
     if (linked_well && is_older)

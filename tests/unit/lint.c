@@ -32,7 +32,7 @@ static void lint_planted(const union insn *planted, size_t count, unsigned floor
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());
-    if (!program_link(&program, PROGRAM_LIMIT, &linked, why))
+    if (!program_link(&program, &linked, why))
         lint(&linked, &program, floor, why);
 }
 
@@ -115,15 +115,6 @@ TEST(arguments_are_where_a_kernel_takes_them)
            ADD_IMM(R1, -8), LABEL("with the value"), MOV_IMM(R2, 8), CALL(BPF_FUNC_get_current_comm));
 }
 
-TEST(a_program_has_a_length)
-{
-    union insn many[LINT_MOST_OLD];
-
-    for (size_t i = 0; i < COUNT_OF(many); i++)
-        many[i] = (union insn)MOV_IMM(R1, 0);
-    expect(many, COUNT_OF(many), V(5, 1), "so many instructions takes Linux 5.2", V(5, 2));
-}
-
 /* The real one: loops, or reads as since 5.5, are not for 4.18. */
 TEST(a_real_program_is_too_young)
 {
@@ -135,7 +126,7 @@ TEST(a_real_program_is_too_young)
     AUTO_TEXT why = {0};
 
     emit_count(&program, &config);
-    CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why), 0);
+    CHECK_NUMBER(program_link(&program, &linked, &why), 0);
     lint(&linked, &program, V(4, 18), &why);
     CHECK(why.data && strstr(why.data, "a way back takes Linux 5.3, and it is for 4.18"));
 }
@@ -161,7 +152,7 @@ static void lint_unrolled(struct capture config, bool planted, struct text *why)
     config.bits = 14;
     config.control = 1, config.scratches = 2, config.buckets = 3;
     emit_unrolled(&program, &config);
-    CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, why), 0);
+    CHECK_NUMBER(program_link(&program, &linked, why), 0);
     struct bpf_insn *insns = (struct bpf_insn *)(uintptr_t)linked.insns;
     for (size_t i = linked.count; planted && i-- > 0; planted = insns[i].code != (BPF_JMP | BPF_JLT | BPF_X))
         if (insns[i].code == (BPF_JMP | BPF_JGT | BPF_X))

@@ -18,7 +18,6 @@
 
 #define V(major, minor) ((major) << 8 | (minor))
 
-#define LINT_MOST_OLD 4095 /* instructions, before 5.2 */
 #define LINT_STACK_BYTES 512
 
 /* ---- The tables ---- */
@@ -326,8 +325,6 @@ static void lint(const struct linked *linked, const struct program *program, uns
 {
     struct lint lint = {linked, program, floor, calloc(linked->count + 1, sizeof(*lint.before)), why};
 
-    if (floor < V(5, 2) && linked->count > LINT_MOST_OLD)
-        lint_complain(&lint, linked->count, V(5, 2), "a program of so many instructions");
     if (linked->functions && floor < V(5, 6))
         lint_complain(&lint, linked->functions[0], V(5, 6), "functions that are verified by themselves");
     lint_follow(&lint);

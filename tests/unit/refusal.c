@@ -58,7 +58,7 @@ TEST(a_real_one)
     EMIT(&program,
         LDX(DW, R0, R10, 8),
         EXIT());
-    CHECK_NUMBER(program_link(&program, 100, &linked, &log), 0);
+    CHECK_NUMBER(program_link(&program, &linked, &log), 0);
     const struct bpf_load load = {
         .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
         .name = "beyond",
