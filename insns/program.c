@@ -154,9 +154,8 @@ static int check_shape(const union insn *last, size_t length, struct text *why)
 static int compare_labels(const void *left, const void *right)
 {
     const struct program_label *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
 
-    return order ? order : (a->slot > b->slot) - (a->slot < b->slot);
+    return strcmp(a->name, b->name) ?: order_of(a->slot, b->slot);
 }
 
 static int check_doubles(const struct program_label *by_name, size_t count, struct text *why)

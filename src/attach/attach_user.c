@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "attach/attach_work.h"
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
 #include "processes/proc_maps.h"
@@ -20,19 +21,16 @@
  */
 static int compare_groups(const struct place *a, const struct place *b)
 {
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->at_return != b->at_return)
-        return a->at_return ? 1 : -1;
-    return (int)attach_program_of(a) - (int)attach_program_of(b);
+    return order_of((uintptr_t)a->file, (uintptr_t)b->file) ?:
+           order_of(a->at_return, b->at_return) ?:
+           order_of(attach_program_of(a), attach_program_of(b));
 }
 
 static int compare_for_sort(const void *left, const void *right)
 {
     const struct place *a = *(struct place *const *)left, *b = *(struct place *const *)right;
-    int order = compare_groups(a, b);
 
-    return order ? order : a->file_offset < b->file_offset ? -1 : a->file_offset > b->file_offset;
+    return compare_groups(a, b) ?: order_of(a->file_offset, b->file_offset);
 }
 
 static uint32_t group_length(const struct work *work, size_t from)

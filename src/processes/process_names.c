@@ -93,11 +93,8 @@ static int compare(const void *left, const void *right)
 {
     const struct process_name *a = left, *b = right;
 
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    if (a->generation != b->generation)
-        return a->generation < b->generation ? -1 : 1;
-    return a->foreign - b->foreign;
+    return order_of(a->pid, b->pid) ?: order_of(a->generation, b->generation) ?:
+           order_of(a->foreign, b->foreign);
 }
 
 static int add_task(struct process_names *names, const struct tally_task *task)

@@ -54,7 +54,7 @@ static int compare(const void *one, const void *other)
 {
     const struct first_wait *a = one, *b = other;
 
-    return a->tid < b->tid ? -1 : a->tid > b->tid;
+    return order_of(a->tid, b->tid);
 }
 
 static struct first_wait *find(const struct first_waits *first, uint32_t tid)

@@ -107,9 +107,7 @@ static int compare_entries(const void *one, const void *other)
 {
     const struct wall_thread *a = one, *b = other;
 
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (int)b->is_rest - (int)a->is_rest;
+    return order_of(a->key, b->key) ?: order_of(b->is_rest, a->is_rest);
 }
 
 /* Adds the time before the cut that neither a count nor an earlier report has. */
@@ -142,7 +140,7 @@ static int compare_tids(const void *one, const void *other)
 {
     const struct wall_thread *a = one, *b = other;
 
-    return a->wall.tid < b->wall.tid ? -1 : a->wall.tid > b->wall.tid;
+    return order_of(a->wall.tid, b->wall.tid);
 }
 
 static int place_thread(void *context, const struct blocked_thread *thread)
@@ -222,24 +220,18 @@ static int add_entries(struct taking *taking)
 
 static int compare_threads(const struct wall_row *a, const struct wall_row *b)
 {
-    if (a->task.pid != b->task.pid)
-        return a->task.pid < b->task.pid ? -1 : 1;
-    if (a->task.tid != b->task.tid)
-        return a->task.tid < b->task.tid ? -1 : 1;
-    if (a->task.flags != b->task.flags)
-        return a->task.flags < b->task.flags ? -1 : 1;
-    return memcmp(a->task.comm, b->task.comm, sizeof(a->task.comm));
+    return order_of(a->task.pid, b->task.pid) ?: order_of(a->task.tid, b->task.tid) ?:
+           order_of(a->task.flags, b->task.flags) ?:
+           memcmp(a->task.comm, b->task.comm, sizeof(a->task.comm));
 }
 
 /* The rows of a thread's name are adjacent, and within them those of a part. */
 static int compare(const void *one, const void *other)
 {
     const struct wall_row *a = one, *b = other;
-    int threads = compare_threads(a, b);
 
-    if (threads || a->part != b->part)
-        return threads ? threads : (int)a->part - (int)b->part;
-    return memcmp(&a->task, &b->task, sizeof(a->task));
+    return compare_threads(a, b) ?: order_of(a->part, b->part) ?:
+           memcmp(&a->task, &b->task, sizeof(a->task));
 }
 
 static void merge(struct taking *taking)
