@@ -15,7 +15,7 @@ void program_emit(struct program *program, const union insn *insns, size_t count
     if (program->failed || !count)
         return;
     if (__builtin_add_overflow(program->count, count, &need) ||
-        array_reserve(&program->insns, &program->room, need, sizeof(*insns))) {
+        ARRAY_RESERVE(program->insns, program->room, need)) {
         program->failed = true;
         return;
     }
@@ -25,8 +25,7 @@ void program_emit(struct program *program, const union insn *insns, size_t count
 
 void program_name_map(struct program *program, int fd, const char *name)
 {
-    if (array_reserve(&program->maps, &program->map_room, program->map_count + 1,
-                      sizeof(*program->maps))) {
+    if (ARRAY_RESERVE(program->maps, program->map_room, program->map_count + 1)) {
         program->failed = true;
         return;
     }
@@ -89,8 +88,7 @@ static int add_function(struct program *program, size_t slot)
 {
     const size_t need = program->function_count + 2;
 
-    if (array_reserve(&program->functions, &program->function_room, need,
-                      sizeof(*program->functions)))
+    if (ARRAY_RESERVE(program->functions, program->function_room, need))
         return -ENOMEM;
     if (!program->function_count)
         program->functions[program->function_count++] = 0;
@@ -114,8 +112,7 @@ static int place_labels(struct program *program, size_t *length, const union ins
         if (insn->code.code == INSN_FUNCTION && add_function(program, slot))
             return -ENOMEM;
         if (is_label(insn)) {
-            if (array_reserve(&program->labels, &program->label_room, program->label_count + 1,
-                              sizeof(*program->labels)))
+            if (ARRAY_RESERVE(program->labels, program->label_room, program->label_count + 1))
                 return -ENOMEM;
             program->labels[program->label_count++] = (struct program_label){insn[1].label, slot};
         }
@@ -241,8 +238,8 @@ int program_link(struct program *program, struct linked *linked, struct text *wh
     result = check_shape(last, length, why);
     if (result)
         return result;
-    if (array_reserve(&program->code, &program->code_room, length, sizeof(*program->code)) ||
-        array_reserve(&by_name, &room, program->label_count, sizeof(*by_name))) {
+    if (ARRAY_RESERVE(program->code, program->code_room, length) ||
+        ARRAY_RESERVE(by_name, room, program->label_count)) {
         result = out_of_memory(why);
         goto out;
     }

@@ -166,7 +166,7 @@ int attach_keep(struct work *work, int fd)
 {
     struct attachment *attachment = work->attachment;
 
-    if (array_reserve(&attachment->fds, &attachment->room, attachment->count + 1, sizeof(int))) {
+    if (ARRAY_RESERVE(attachment->fds, attachment->room, attachment->count + 1)) {
         close(fd);
         return -ENOMEM;
     }
@@ -264,8 +264,7 @@ static int attach_load_own(struct work *work, const struct place *place, enum pr
     enum attach_program which = attach_program_of(place);
     struct attachment *attachment = work->attachment;
 
-    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
-                      sizeof(int)))
+    if (ARRAY_RESERVE(attachment->own_programs, attachment->own_room, attachment->own_count + 1))
         return -ENOMEM;
     int program = load_numbered(work, how_to_load(work, which, kind), which, kind,
                                 (size_t)(place - work->all));
@@ -592,7 +591,7 @@ static int leave_to_children(struct attachment *attachment)
 
     if (!children || pipe2(ends, O_CLOEXEC))
         return -1;
-    if (!array_reserve(&attachment->fds, &attachment->room, count + 1, sizeof(int)))
+    if (!ARRAY_RESERVE(attachment->fds, attachment->room, count + 1))
         for (size_t i = 0; i < children; i++) {
             const size_t first = count * i / children, end = count * (i + 1) / children;
             if (!fork())

@@ -12,7 +12,7 @@
 bool text_reserve(struct text *text, size_t length)
 {
     text->failed = text->failed || length >= SIZE_MAX - text->length ||
-                   array_reserve(&text->data, &text->room, text->length + length + 1, 1);
+                   ARRAY_RESERVE(text->data, text->room, text->length + length + 1);
     return !text->failed;
 }
 

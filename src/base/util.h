@@ -27,13 +27,12 @@
     })
 
 /*
- * Makes room for `need` items of `size` bytes in *items, which has room for *room; *items may be
- * NULL if *room is 0. Grows by doubling. 0, or -ENOMEM with the old array unchanged. The caller
- * frees *items with free().
+ * Makes room for `need` items in the array `items`, which has room for `room`; it may be NULL if
+ * that is 0. Grows by doubling. 0, or -ENOMEM with the old array unchanged. The caller frees it.
  */
-int array_reserve(void *items, size_t *room, size_t need, size_t size);
 #define ARRAY_RESERVE(items, room, need) \
     array_reserve(&(items), &(room), (need), sizeof(*(items)))
+int array_reserve(void *items, size_t *room, size_t need, size_t size);
 
 /*
  * A whole number: decimal, or hexadecimal after 0x. The text must be all digits, without sign or

@@ -20,7 +20,7 @@ static bool make_room(struct cxx_print *print, size_t length)
         return false;
     if (print->length + length > MOST_BYTES)
         print->error = -EINVAL;
-    else if (array_reserve(&print->out, &print->room, print->length + length, 1))
+    else if (ARRAY_RESERVE(print->out, print->room, print->length + length))
         print->error = -ENOMEM;
     return !print->error;
 }

@@ -319,8 +319,7 @@ static void take_call(struct ptrace_hits *hits, struct tracee *tracee, size_t po
     while (tracee->points.depth &&
            is_left(&tracee->points.returns[tracee->points.depth - 1], &call))
         tracee->points.depth--;
-    if (array_reserve(&tracee->points.returns, &tracee->points.room, tracee->points.depth + 1,
-                      sizeof(call))) {
+    if (ARRAY_RESERVE(tracee->points.returns, tracee->points.room, tracee->points.depth + 1)) {
         hits->source.failure = -ENOMEM;
         return;
     }
@@ -686,8 +685,7 @@ static int attach_call(struct ptrace_hits *hits, const struct ptrace_point *poin
 {
     if (!hits->call_count && ptrace_hits_try_calls())
         return -ENOSYS;
-    const int result = array_reserve(&hits->calls, &hits->call_room, hits->call_count + 1,
-                                     sizeof(*hits->calls));
+    const int result = ARRAY_RESERVE(hits->calls, hits->call_room, hits->call_count + 1);
     if (!result)
         hits->calls[hits->call_count++] = *point;
     return result;

@@ -91,8 +91,7 @@ static size_t read_kept(struct tracee *tracee, enum tracee_file which, char *tex
 
 struct tracee *tracees_add(struct tracees *tracees, uint32_t tid, uint32_t pid)
 {
-    if (tid >= tracees->limit || array_reserve(&tracees->items, &tracees->room, tracees->count + 1,
-                                               sizeof(*tracees->items)))
+    if (tid >= tracees->limit || ARRAY_RESERVE(tracees->items, tracees->room, tracees->count + 1))
         return NULL;
     struct tracee *tracee = &tracees->items[tracees->count++];
     *tracee = (struct tracee){.tid = tid, .pid = pid, .keeps_files = tracees->count <= MOST_OPEN,

@@ -129,8 +129,7 @@ void ring_source_close(struct ring_source *source)
 int ring_source_add(struct ring_source *source, const struct rings_event *event,
                     const struct ring_place *place)
 {
-    if (array_reserve(&source->places, &source->place_room, source->place_count + 1,
-                      sizeof(*source->places)))
+    if (ARRAY_RESERVE(source->places, source->place_room, source->place_count + 1))
         return -ENOMEM;
     source->places[source->place_count] = *place;
     return rings_add(&source->rings, event, (uint32_t)source->place_count++);

@@ -278,7 +278,7 @@ void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uin
 
 int ring_threads_add(struct ring_threads *threads, uint32_t tid)
 {
-    if (array_reserve(&threads->tids, &threads->room, threads->count + 1, sizeof(*threads->tids)))
+    if (ARRAY_RESERVE(threads->tids, threads->room, threads->count + 1))
         return -ENOMEM;
     threads->tids[threads->count++] = tid;
     return 0;

@@ -65,8 +65,7 @@ static int keep(struct kept *kept, const struct counted_task *task)
 {
     const size_t kernel = task->kernel.count;
 
-    if (array_reserve(&kept->frames, &kept->room, kernel + task->user.count + 1,
-                      sizeof(*kept->frames)))
+    if (ARRAY_RESERVE(kept->frames, kept->room, kernel + task->user.count + 1))
         return -ENOMEM;
     kept->task = *task;
     copy(kept->frames, &kept->task.kernel);

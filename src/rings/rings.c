@@ -83,8 +83,7 @@ static struct perf_event_attr asked_for(const struct rings *rings, const struct 
 
 static int keep(struct rings *rings, int fd, unsigned cpu, uint32_t number)
 {
-    if (array_reserve(&rings->opened, &rings->opened_room, rings->count + 1,
-                      sizeof(*rings->opened))) {
+    if (ARRAY_RESERVE(rings->opened, rings->opened_room, rings->count + 1)) {
         close(fd);
         return -ENOMEM;
     }
@@ -248,8 +247,7 @@ void rings_close_events(struct rings *rings)
 
 int rings_add(struct rings *rings, const struct rings_event *event, uint32_t number)
 {
-    int result = array_reserve(&rings->asked, &rings->asked_room, rings->asked_count + 1,
-                               sizeof(*rings->asked));
+    int result = ARRAY_RESERVE(rings->asked, rings->asked_room, rings->asked_count + 1);
 
     if (result)
         return -ENOMEM;
@@ -340,7 +338,7 @@ static int open_ring(struct rings *rings, unsigned cpu, bool of_tasks)
     int fd = perf_open(&attributes, (int)getpid(), cpu, 0);
     if (fd < 0)
         return fd;
-    if (array_reserve(&reading->rings, &rings->room, reading->count + 1, sizeof(*reading->rings))) {
+    if (ARRAY_RESERVE(reading->rings, rings->room, reading->count + 1)) {
         close(fd);
         return -ENOMEM;
     }
@@ -369,7 +367,7 @@ static int add_cpu(void *context, unsigned cpu)
 
     if ((rings->config.cpu >= 0 && rings->config.cpu != cpu) || is_known(rings, cpu, &at))
         return 0;
-    if (array_reserve(&rings->cpus, &rings->cpu_room, at + 1, sizeof(*rings->cpus)))
+    if (ARRAY_RESERVE(rings->cpus, rings->cpu_room, at + 1))
         return -ENOMEM;
     int result = open_ring(rings, cpu, false);
     if (!result)

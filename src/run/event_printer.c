@@ -479,7 +479,7 @@ int timeline_add(struct timeline *timeline, uint64_t time, const void *bytes, si
     size_t whole = (size + 7) & ~(size_t)7;
 
     if (ARRAY_RESERVE(timeline->entries, timeline->room, timeline->count + 1) ||
-        array_reserve(&timeline->bytes, &timeline->bytes_room, timeline->used + whole, 1))
+        ARRAY_RESERVE(timeline->bytes, timeline->bytes_room, timeline->used + whole))
         return -ENOMEM;
     if (size)
         memcpy(timeline->bytes + timeline->used, bytes, size);

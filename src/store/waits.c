@@ -203,8 +203,7 @@ static int keep_stacks(void *context, const void *key, const void *value)
 
 int waits_note_seen(struct waits *waits, uint32_t tid)
 {
-    if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1,
-                      sizeof(*waits->seen)))
+    if (ARRAY_RESERVE(waits->seen, waits->seen_room, waits->seen_count + 1))
         return -ENOMEM;
     waits->seen[waits->seen_count++] = tid;
     return 0;

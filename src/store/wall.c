@@ -39,7 +39,7 @@ static int add_row(struct taking *taking, const struct task_stacks *task, uint32
 {
     if (!time && !events)
         return 0;
-    if (array_reserve(&taking->rows, &taking->room, taking->count + 1, sizeof(*taking->rows)))
+    if (ARRAY_RESERVE(taking->rows, taking->room, taking->count + 1))
         return -ENOMEM;
     struct wall_row *row = &taking->rows[taking->count++];
     *row = (struct wall_row){*task, part, time, events};
@@ -80,8 +80,7 @@ static int take_thread(struct taking *taking, bool is_rest, const void *key, con
 {
     struct stack_table *stacks = &taking->of.waits->stacks;
 
-    if (array_reserve(&taking->threads, &taking->thread_room, taking->thread_count + 1,
-                      sizeof(*taking->threads)))
+    if (ARRAY_RESERVE(taking->threads, taking->thread_room, taking->thread_count + 1))
         return -ENOMEM;
     struct wall_thread *thread = &taking->threads[taking->thread_count++];
     thread->is_rest = is_rest;

@@ -39,7 +39,7 @@ static int find_or_add(struct index *index, struct symbols *symbols, size_t *roo
         if (symbol_is_at(&symbols->items[*item], wanted))
             return 0;
     *item = (uint32_t)symbols->count;
-    if (array_reserve(&symbols->items, room, symbols->count + 1, sizeof(*symbols->items)) ||
+    if (ARRAY_RESERVE(symbols->items, *room, symbols->count + 1) ||
         index_add(index, hash, *item))
         return -ENOMEM;
     symbols->items[symbols->count++] = *wanted;

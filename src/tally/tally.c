@@ -29,7 +29,7 @@ static uint32_t append(struct tally *tally, uint64_t hash, const uint64_t *addre
     const size_t first = tally->address_count + 1, end = first + count;
 
     if (end > UINT32_MAX ||
-        array_reserve(&tally->addresses, &tally->address_room, end, sizeof(*addresses)) ||
+        ARRAY_RESERVE(tally->addresses, tally->address_room, end) ||
         index_add(&tally->stacks, hash, (uint32_t)first))
         return 0;
     tally->addresses[first - 1] = count;
@@ -71,7 +71,7 @@ _Static_assert(KEY_BYTES == 16 + 2 * sizeof(struct tally_task) &&
 
 struct tally_entry *tally_add(struct tally *tally)
 {
-    if (array_reserve(&tally->entries, &tally->room, tally->count + 1, sizeof(*tally->entries)))
+    if (ARRAY_RESERVE(tally->entries, tally->room, tally->count + 1))
         return NULL;
     struct tally_entry *entry = &tally->entries[tally->count++];
     *entry = (struct tally_entry){0};
@@ -113,7 +113,7 @@ int tally_count(struct tally *tally, const struct tally_entry *entry)
                                                         .events = entry->events,
                                                         .mark = MARK_TABLE_FULL});
     }
-    if (array_reserve(&tally->entries, &tally->room, tally->count + 1, sizeof(*entry)) ||
+    if (ARRAY_RESERVE(tally->entries, tally->room, tally->count + 1) ||
         index_add(&tally->index, hash, (uint32_t)tally->count))
         return -ENOMEM;
     tally->entries[tally->count++] = *entry;
