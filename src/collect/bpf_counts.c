@@ -84,11 +84,9 @@ static void bpf_counts_close(struct collector *collector)
     store_close(&((struct bpf_counts *)collector)->store);
 }
 
-static enum collector_news bpf_counts_look(struct collector *collector)
+static enum tally_news bpf_counts_look(struct collector *collector)
 {
-    _Static_assert((int)STORE_HAS_NEWS == (int)COLLECTOR_HAS_NEWS &&
-                   (int)STORE_IS_FILLING == (int)COLLECTOR_IS_FILLING, "the same");
-    return (enum collector_news)store_look(&((struct bpf_counts *)collector)->store);
+    return store_look(&((struct bpf_counts *)collector)->store);
 }
 
 static int bpf_counts_settle(struct collector *collector)

@@ -89,12 +89,6 @@ struct collector_account {
     uint32_t depth;  /* frames per stack, at most */
 };
 
-enum collector_news {
-    COLLECTOR_NOTHING_NEW,
-    COLLECTOR_HAS_NEWS,
-    COLLECTOR_IS_FILLING, /* it should be collected soon */
-};
-
 /* An event; its size is in bytes. A negative errno ends reading. */
 typedef int collector_take(void *context, const struct snoop_record *record, size_t size);
 
@@ -119,8 +113,7 @@ static inline struct collector_account collector_account(struct collector *colle
 }
 
 struct counter_calls {
-    /* What is new since the last look. */
-    enum collector_news (*look)(struct collector *collector);
+    enum tally_news (*look)(struct collector *collector);
     /* To be called often, for work between reports. 0 or a negative errno. */
     int (*settle)(struct collector *collector);
     /*

@@ -188,19 +188,19 @@ static void describe(const struct collector *collector, bool again, struct text 
                 (unsigned long long)bytes_of(counts) / 1024);
 }
 
-static enum collector_news look(struct collector *collector)
+static enum tally_news look(struct collector *collector)
 {
     struct walk_counts *counts = (struct walk_counts *)collector;
     const struct account *before = &counts->before[counts->bank - 1];
     struct account now;
 
     if (sum_account(counts, counts->bank, &now) || now.inserted == before->inserted)
-        return COLLECTOR_NOTHING_NEW;
+        return NOTHING_NEW;
     const bool is_new = now.inserted != counts->looked_at;
     counts->looked_at = now.inserted;
     if (now.inserted - before->inserted > ((uint64_t)1 << counts->capture.bits) / FILLED)
-        return COLLECTOR_IS_FILLING;
-    return is_new ? COLLECTOR_HAS_NEWS : COLLECTOR_NOTHING_NEW;
+        return IS_FILLING;
+    return is_new ? HAS_NEWS : NOTHING_NEW;
 }
 
 static int settle(struct collector *collector)

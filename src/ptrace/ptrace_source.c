@@ -405,7 +405,7 @@ static void close_source(struct collector *collector)
     source->is_open = false;
 }
 
-static enum collector_news look(struct collector *collector)
+static enum tally_news look(struct collector *collector)
 {
     struct ptrace_source *source = (struct ptrace_source *)collector;
 

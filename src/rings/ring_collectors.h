@@ -27,9 +27,9 @@ void ring_counts_init(struct ring_counts *counts, const struct ring_options *opt
 /* How many entries a table may have between two looks: as many as asked for, or by free memory. */
 size_t ring_table_most(uint64_t asked);
 /* What is new in a table with such a limit, under its lock. */
-enum collector_news ring_table_look(const struct tally *table, pthread_mutex_t *lock);
+enum tally_news ring_table_look(const struct tally *table, pthread_mutex_t *lock);
 /* As in counter_calls and collector_calls. */
-enum collector_news ring_counter_look(struct collector *collector);
+enum tally_news ring_counter_look(struct collector *collector);
 void ring_counter_add_losses(const struct collector *collector, struct losses *losses);
 
 /*

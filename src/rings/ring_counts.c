@@ -58,16 +58,16 @@ size_t ring_table_most(uint64_t asked)
         : MOST_ENTRIES;
 }
 
-enum collector_news ring_table_look(const struct tally *table, pthread_mutex_t *lock)
+enum tally_news ring_table_look(const struct tally *table, pthread_mutex_t *lock)
 {
     pthread_mutex_lock(lock);
     const size_t count = table->count;
     pthread_mutex_unlock(lock);
-    return count > table->most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS
-        : COLLECTOR_NOTHING_NEW;
+    return count > table->most / 2 ? IS_FILLING : count ? HAS_NEWS
+        : NOTHING_NEW;
 }
 
-enum collector_news ring_counter_look(struct collector *collector)
+enum tally_news ring_counter_look(struct collector *collector)
 {
     struct ring_counter *counter = (struct ring_counter *)collector;
 

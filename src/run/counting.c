@@ -513,16 +513,16 @@ static void look_around(struct counting *counting)
 static int tick(struct counting *counting)
 {
     struct run *run = &counting->session.run;
-    enum collector_news news = counting->collector->counter->look(counting->collector);
+    enum tally_news news = counting->collector->counter->look(counting->collector);
 
     look_around(counting);
     user_stacks_look(&counting->session.user_stacks, TICK_NS);
-    if (news != COLLECTOR_NOTHING_NEW)
+    if (news != NOTHING_NEW)
         run->tick = TICK_NS;
     else if (run->tick < MOST_TICK_NS)
         run->tick *= 2;
     int result = counting->collector->counter->settle(counting->collector);
-    if (!result && news == COLLECTOR_IS_FILLING)
+    if (!result && news == IS_FILLING)
         result = gather_in_time(counting);
     if (!result)
         result = show_live(counting);

@@ -468,14 +468,14 @@ bool store_has_filled(const struct bank *bank)
     return fill(bank->kept, bank, FILLED);
 }
 
-enum store_news store_look(struct store *store)
+enum tally_news store_look(struct store *store)
 {
     struct bank *bank = &store->main;
     uint64_t entries[BANK_MAPS];
     struct account now;
 
     if (controls_account(&store->controls, bank->mode, &now))
-        return STORE_NOTHING_NEW;
+        return NOTHING_NEW;
     bool has_news = now.inserted != store->looked_at;
     store->looked_at = now.inserted;
     store_new_entries(&now, &bank->before, entries);
@@ -485,8 +485,8 @@ enum store_news store_look(struct store *store)
     if (fill(entries, bank, IN_USE))
         store->needs_stand_in = true;
     if (fill(entries, bank, FILLED))
-        return STORE_IS_FILLING;
-    return has_news ? STORE_HAS_NEWS : STORE_NOTHING_NEW;
+        return IS_FILLING;
+    return has_news ? HAS_NEWS : NOTHING_NEW;
 }
 
 /* Without memory for one, the next report tries again, and says so. */

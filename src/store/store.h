@@ -203,13 +203,7 @@ uint64_t store_depth_limit(void);
 /* Counts events from now on. */
 int store_start(struct store *store);
 
-/* What came since the last look, and whether it should be collected soon. */
-enum store_news {
-    STORE_NOTHING_NEW,
-    STORE_HAS_NEWS,
-    STORE_IS_FILLING,
-};
-enum store_news store_look(struct store *store);
+enum tally_news store_look(struct store *store);
 
 /*
  * Settles the kernel's ids of new stacks, and makes a stand-in when needed: to be called often. 0

@@ -87,6 +87,13 @@ struct tally {
     uint64_t full; /* events for which there was none */
 };
 
+/* What came since the last look to where events are counted before they are in a tally. */
+enum tally_news {
+    NOTHING_NEW,
+    HAS_NEWS,
+    IS_FILLING, /* it should be collected soon */
+};
+
 /*
  * Adds an entry without stacks, even if there is an equal one; NULL without memory. The pointer is
  * valid until the next add.

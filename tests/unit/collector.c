@@ -94,10 +94,10 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
     return 0;
 }
 
-static enum collector_news look(struct collector *collector)
+static enum tally_news look(struct collector *collector)
 {
     (void)collector;
-    return COLLECTOR_NOTHING_NEW;
+    return NOTHING_NEW;
 }
 
 static int settle(struct collector *collector)
