@@ -273,7 +273,7 @@ static int check_ring_event(uint32_t type, uint64_t config)
     const struct rings_event event = {.type = type, .config = config, .period = 1000000000};
     int result = ring_source_add(check_rings, &event, &nowhere);
 
-    ring_source_detach(check_rings);
+    ring_attach.detach(check_rings);
     return result;
 }
 

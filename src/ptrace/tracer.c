@@ -20,6 +20,7 @@
 
 #include "base/reading.h"
 #include "base/util.h"
+#include "kernel/limits.h"
 #include "kernel/refusal.h"
 #include "kernel/task_events.h"
 #include "machine/machine.h"
@@ -704,33 +705,25 @@ int tracer_try(int (*ask)(uint32_t tid))
     return result;
 }
 
-/* A number from such a file of /proc, behind that word. -1: there is none. */
-static long read_number(const char *path, const char *word)
-{
-    struct text text = {0};
-    const char *at = read_file(AT_FDCWD, path, 4096, &text) ? NULL : strstr(text.data, word);
-    const long number = at ? strtol(at + strlen(word), NULL, 10) : -1;
-
-    text_free(&text);
-    return number;
-}
-
 static void explain_no_right(uint32_t tid, struct text *sentence)
 {
-    const long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", "");
+    const unsigned scope = (unsigned)kernel_number("/proc/sys/kernel/yama/ptrace_scope", 0);
     const bool may_trace = refusal_has_capability(CAP_SYS_PTRACE);
+    uint32_t tracer = 0, user = getuid();
     char path[32];
 
     snprintf(path, sizeof(path), "/proc/%u/status", tid);
-    const long tracer = tid ? read_number(path, "TracerPid:") : 0;
-    const long user = tid ? read_number(path, "Uid:") : -1;
-    if (tracer > 0)
-        text_format(sentence, "process %ld traces thread %u already, and only one can: end that "
+    if (tid) {
+        (void)read_status(AT_FDCWD, path, "\nTracerPid:", &tracer);
+        (void)read_status(AT_FDCWD, path, STATUS_UID, &user);
+    }
+    if (tracer)
+        text_format(sentence, "process %u traces thread %u already, and only one can: end that "
                     "first (a debugger, strace)", tracer, tid);
     else if (scope > 2 || (scope == 2 && !may_trace))
-        text_format(sentence, "kernel.yama.ptrace_scope is %ld: %s", scope, scope == 2
+        text_format(sentence, "kernel.yama.ptrace_scope is %u: %s", scope, scope == 2
                     ? "run it as root, or lower that to 1" : "boot with another setting");
-    else if (!may_trace && user >= 0 && user != (long)getuid())
+    else if (!may_trace && user != getuid())
         text_format(sentence, "thread %u is another user's, which needs CAP_SYS_PTRACE: run it as "
                     "that user, or as root", tid);
     else if (!may_trace && scope == 1 && tid)

@@ -31,6 +31,7 @@ enum tally_news ring_table_look(const struct tally *table, pthread_mutex_t *lock
 /* As in counter_calls and collector_calls. */
 enum tally_news ring_counter_look(struct collector *collector);
 void ring_counter_add_losses(const struct collector *collector, struct losses *losses);
+int ring_counter_collect(struct ring_counter *counter, bool again, struct tally *tally);
 
 /*
  * Measures waits by the scheduler's tracepoints in the rings of all CPUs. Which waits count, and

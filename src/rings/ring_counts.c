@@ -100,21 +100,28 @@ static void close_counts(struct collector *collector)
     tally_free(&counter->table);
 }
 
-static int collect(struct collector *collector, bool again, struct tally *tally)
+int ring_counter_collect(struct ring_counter *counter, bool again, struct tally *tally)
 {
-    struct ring_counts *counts = (struct ring_counts *)collector;
-    struct ring_source *source = &counts->counter.source;
-    struct tally *table = &counts->counter.table;
+    struct ring_source *source = &counter->source;
 
     pthread_mutex_lock(&source->lock);
     int result = source->failure;
     if (!result)
         result = ring_source_read(source, !again);
-    counts->counter.table_full += table->full;
+    counter->table_full += counter->table.full;
     if (!result)
-        result = tally_move(table, tally);
+        result = tally_move(&counter->table, tally);
     pthread_mutex_unlock(&source->lock);
-    return result ? result : callers_complete(&counts->callers, tally, source->depth);
+    return result;
+}
+
+static int collect(struct collector *collector, bool again, struct tally *tally)
+{
+    struct ring_counts *counts = (struct ring_counts *)collector;
+    const uint32_t depth = counts->counter.source.depth;
+    const int result = ring_counter_collect(&counts->counter, again, tally);
+
+    return result ? result : callers_complete(&counts->callers, tally, depth);
 }
 
 static const struct collector_calls calls = {

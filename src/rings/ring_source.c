@@ -106,12 +106,6 @@ static void end_reader(struct ring_source *source)
     source->has_reader = false;
 }
 
-void ring_source_detach(struct ring_source *source)
-{
-    end_reader(source);
-    rings_close_events(&source->rings);
-}
-
 void ring_source_close(struct ring_source *source)
 {
     end_reader(source);
@@ -559,7 +553,10 @@ static int prepare(void *context, const struct attach_request *request, enum pla
 
 static void detach(void *context)
 {
-    ring_source_detach(context);
+    struct ring_source *source = context;
+
+    end_reader(source);
+    rings_close_events(&source->rings);
 }
 
 static void explain(const void *context, int error, struct text *sentence)

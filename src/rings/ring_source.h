@@ -200,8 +200,6 @@ void ring_source_close(struct ring_source *source);
 /* Adds an event, before the source starts. 0 or a negative errno. */
 int ring_source_add(struct ring_source *source, const struct rings_event *event,
                     const struct ring_place *place);
-/* Closes all events, when there is nothing left to read. */
-void ring_source_detach(struct ring_source *source);
 /* Why that was refused, and what to do about it. */
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence);
 

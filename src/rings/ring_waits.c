@@ -28,6 +28,11 @@ struct ring_wait {
     struct kept target, waker;
 };
 
+static const struct capture *capture_of(const struct ring_waits *of)
+{
+    return &of->counter.source.options.capture;
+}
+
 /* ---- What is kept about threads ---- */
 
 static struct ring_wait *find(const struct ring_waits *of, uint32_t tid)
@@ -131,7 +136,7 @@ static uint64_t field(const struct ring_sample *sample, const struct tracefs_fie
 
 static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample)
 {
-    const enum offwake_threads threads = of->counter.source.options.capture.threads;
+    const enum offwake_threads threads = capture_of(of)->threads;
 
     return ring_source_wants(&of->counter.source, sample) &&
            (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
@@ -141,6 +146,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
 {
     const struct ring_sample *sample = &record->sample;
     const uint64_t state = field(sample, &of->prev_state);
+    const struct capture *capture = capture_of(of);
     struct ring_wait *wait = find(of, tid);
     struct counted_task task;
 
@@ -150,8 +156,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
         forget(of, tid);
         return 0;
     }
-    if (!(state & of->counter.source.options.capture.states) &&
-        !(of->counter.source.options.capture.runnable && !(state & STATE_ANY)))
+    if (!(state & capture->states) && !(capture->runnable && !(state & STATE_ANY)))
         return 0;
     of->seen++;
     if (!is_asked_for(of, sample)) {
@@ -159,9 +164,9 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
         return 0;
     }
     ring_source_task(&of->counter.source, record, 0, &task);
-    if (of->counter.source.options.capture.view == VIEW_WAKEUP || !of->kernel)
+    if (capture->view == VIEW_WAKEUP || !of->kernel)
         task.kernel.count = 0;
-    if (of->counter.source.options.capture.view == VIEW_WAKEUP || !of->user)
+    if (capture->view == VIEW_WAKEUP || !of->user)
         task.user.count = 0;
     wait = make(of, tid);
     if (!wait || keep(&wait->target, &task))
@@ -183,8 +188,7 @@ static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
         return 0;
     if (wait->since)
         result = end_wait(of, wait, time,
-                          of->counter.source.options.capture.view != VIEW_WAKEUP ||
-                          !wait->waker.is_there);
+                          capture_of(of)->view != VIEW_WAKEUP || !wait->waker.is_there);
     wait->waker.is_there = false;
     return result;
 }
@@ -203,7 +207,7 @@ static int wake(struct ring_waits *of, const struct ring_record *record)
     if (keep(&wait->waker, &task))
         return -ENOMEM;
     wait->woken = wait->since != 0;
-    if (of->counter.source.options.capture.view != VIEW_WAKEUP || !wait->since)
+    if (capture_of(of)->view != VIEW_WAKEUP || !wait->since)
         return 0;
     int result = end_wait(of, wait, record->time, true);
     wait->waker.is_there = false;
@@ -269,7 +273,7 @@ int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
         result = add(of, tracefs, *event, KIND_SWITCH);
     if (!result && of->counter.source.options.scope->filter.cgroup)
         result = add(of, tracefs, *event, KIND_LEAVE);
-    if (result || of->counter.source.options.capture.view == VIEW_OFFCPU)
+    if (result || capture_of(of)->view == VIEW_OFFCPU)
         return result;
     *event = "sched_waking";
     result = tracefs_find_field(tracefs, "sched", *event, "pid", &of->pid);
@@ -352,18 +356,10 @@ static int list_waiting(struct ring_waits *of, struct tally *tally)
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct ring_waits *of = (struct ring_waits *)collector;
+    const int result = ring_counter_collect(&of->counter, again, tally);
 
-    pthread_mutex_lock(&of->counter.source.lock);
-    int result = of->counter.source.failure;
-    if (!result)
-        result = ring_source_read(&of->counter.source, !again);
-    of->counter.table_full += of->counter.table.full;
-    if (!result)
-        result = tally_move(&of->counter.table, tally);
-    if (!result && !again)
-        result = list_waiting(of, tally);
-    pthread_mutex_unlock(&of->counter.source.lock);
-    return result;
+    /* After the last report no sample comes that would change what waits. */
+    return result || again ? result : list_waiting(of, tally);
 }
 
 static const struct collector_calls calls = {

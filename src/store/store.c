@@ -489,17 +489,11 @@ enum tally_news store_look(struct store *store)
     return has_news ? HAS_NEWS : NOTHING_NEW;
 }
 
-/* Without memory for one, the next report tries again, and says so. */
-static void prepare(struct store *store)
-{
-    if (store->stand_in.maps[BANK_COUNTS] < 0)
-        (void)banks_enlarge(store, &store->stand_in);
-}
-
 int store_settle(struct store *store)
 {
-    if (store->needs_stand_in)
-        prepare(store);
+    /* Without memory for it, the next report tries again, and says so. */
+    if (store->needs_stand_in && store->stand_in.maps[BANK_COUNTS] < 0)
+        (void)banks_enlarge(store, &store->stand_in);
     return settled_advance(&store->settled, &store->controls.grace);
 }
 
