@@ -384,7 +384,7 @@ static int open_and_profile(struct profiling *profiling)
     const struct collecting_config config = {
         .takes_own = true,
         .traces = true,
-        .own = settings.trace.pids.count || settings.trace.tids.count || settings.trace.command,
+        .own = !trace_options_of_all(&settings.trace),
     };
 
     struct session_config session = {.options = &settings.trace};

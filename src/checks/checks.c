@@ -11,7 +11,10 @@
 #include "ptrace/ptrace_source.h"
 #include "rings/rings.h"
 
-const struct check_title check_titles[CHECKS] = {
+/* A check's name in JSON, and in text. */
+static const struct check_title {
+    const char *key, *title;
+} check_titles[CHECKS] = {
     [CHECK_BPF] = {"bpf", "bpf(2)"},
     [CHECK_JIT] = {"jit", "JIT"},
     [CHECK_STACK_MAPS] = {"stack_maps", "stack maps"},

@@ -64,12 +64,6 @@ struct checks {
     struct collector_found found[6]; /* how applets would collect: see kinds */
 };
 
-/* A check's name in JSON, and in text. */
-struct check_title {
-    const char *key, *title;
-};
-extern const struct check_title check_titles[CHECKS];
-
 /* Tries everything. checks_free afterwards. */
 void checks_look(struct checks *checks);
 void checks_free(struct checks *checks);

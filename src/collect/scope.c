@@ -170,11 +170,6 @@ void follow_close(struct follow *follow)
     *follow = (struct follow)FOLLOW_NONE;
 }
 
-uint64_t follow_missed(const struct follow *follow)
-{
-    return tracepoint_missed(&follow->birth) + tracepoint_missed(&follow->exec);
-}
-
 /* Has kernel.pid_max been raised since? Pids beyond the old limit are not followed. */
 static bool follow_is_outgrown(const struct follow *follow)
 {
@@ -371,11 +366,6 @@ void lifetimes_close(struct lifetimes *lifetimes)
     lifetimes_init(lifetimes);
 }
 
-uint64_t lifetimes_missed(const struct lifetimes *lifetimes)
-{
-    return tracepoint_missed(&lifetimes->begins) + tracepoint_missed(&lifetimes->ends);
-}
-
 /*
  * Execs for which there was no room among live programs: they are kept with those that ended, and
  * forgotten like them. *forgets: may any of either have been forgotten by now?
@@ -490,9 +480,11 @@ void scope_count_lifetimes(struct scope *scope)
 struct scope_losses scope_losses(const struct scope *scope)
 {
     struct scope_losses losses = {
-        .follow_missed = follow_missed(&scope->follow),
+        .follow_missed = tracepoint_missed(&scope->follow.birth) +
+                         tracepoint_missed(&scope->follow.exec),
         .outgrown = follow_is_outgrown(&scope->follow) ? scope->follow.size : 0,
-        .lifetimes_missed = lifetimes_missed(&scope->lifetimes),
+        .lifetimes_missed = tracepoint_missed(&scope->lifetimes.begins) +
+                            tracepoint_missed(&scope->lifetimes.ends),
     };
 
     losses.crowded_out = lifetimes_crowded_out(&scope->lifetimes, &losses.forgets);

@@ -43,12 +43,6 @@ int follow_open(struct follow *follow, struct event_filter *filter, enum refused
 void follow_close(struct follow *follow);
 
 /*
- * Forks and execs that the kernel skipped (5.12): children that should be followed are not, or the
- * other way round.
- */
-uint64_t follow_missed(const struct follow *follow);
-
-/*
  * The map of the tracer's own processes (insns/layout.h), in which programs look up whether an
  * event is ours. It is written through shared memory, if the kernel allows that: a bpf(2) call
  * would keep programs from running meanwhile.
@@ -78,9 +72,6 @@ struct lifetimes {
  */
 int lifetimes_open(struct lifetimes *lifetimes, const struct event_filter *filter);
 void lifetimes_close(struct lifetimes *lifetimes);
-
-/* Execs and exits that the kernel did not pass to the programs (5.12). */
-uint64_t lifetimes_missed(const struct lifetimes *lifetimes);
 
 struct scope {
     struct event_filter filter; /* programs are made with this */
@@ -141,7 +132,8 @@ void scope_come_first(const struct scope *scope, int tracefs, struct tracepoint 
 
 /* What may be wrong about events' processes, in the run until now. */
 struct scope_losses {
-    uint64_t follow_missed; /* forks and execs that the kernel skipped */
+    /* forks and execs that the kernel skipped (5.12): children may be followed wrongly */
+    uint64_t follow_missed;
     uint32_t outgrown;      /* not 0: processes with pids above this are not followed */
     uint64_t lifetimes_missed;  /* execs and exits of processes, likewise */
     uint64_t crowded_out;   /* programs that are not remembered */

@@ -680,7 +680,7 @@ int blocked_time_run(const struct blocked_time_config *asked)
         .programs = waits.view == VIEW_WALL,
         .traces = waits.view == VIEW_WALL || waits.view == VIEW_OFFCPU,
         .waits = true,
-        .own = options->pids.count || options->tids.count || options->command,
+        .own = !trace_options_of_all(options),
     };
     struct session_config session = {
         .options = options,
