@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* stackcount: counts the stacks that lead to an event. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "applets/applets.h"

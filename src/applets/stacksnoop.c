@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* stacksnoop: prints each event with its stack, as it comes. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "applets/applets.h"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "base/reading.h"
 #include "base/text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
 #include <linux/bpf.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include "tests/unit/btf_member.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 
 #include "base/reading.h"
 #include "machine/machine.h"

@@ -2,7 +2,6 @@
 /* Callers and frames in the kernel's own stacks, as on machines with a link register. */
 #include "unit/files.h"
 
-#include <sys/mman.h>
 
 #include "find/find.h"
 #include "insns/layout.h"

@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 

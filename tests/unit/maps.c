@@ -3,7 +3,6 @@
 #include "processes/proc_maps.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 

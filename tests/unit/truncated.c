@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 
 #include "base/reading.h"
 #include "files.h"
