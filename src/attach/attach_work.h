@@ -7,7 +7,6 @@
 
 #include "attach/attach.h"
 #include "find/place.h"
-#include "kernel/bpf.h"
 #include "kernel/tracefs.h"
 
 struct work {

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/reading.h"
 #include "base/util.h"
 #include "insns/programs.h"
 #include "kernel/bpf.h"

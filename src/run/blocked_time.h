@@ -10,7 +10,6 @@
 #include "store/blocked_threads.h"
 #include "store/waits.h"
 #include "symbolize/kernel_frames.h"
-#include "tally/tally.h"
 
 /* Threads as /proc showed them at some moment. {0} is empty. */
 struct listed_threads {

@@ -12,7 +12,6 @@
 #include "report/report_files.h"
 #include "run/session.h"
 #include "run/trace_options.h"
-#include "symbolize/mappings.h"
 #include "symbolize/symbolize.h"
 #include "tally/tally.h"
 

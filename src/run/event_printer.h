@@ -11,7 +11,6 @@
 #include "collect/collector.h"
 #include "find/event_values.h"
 #include "find/place.h"
-#include "insns/layout.h"
 #include "report/records.h"
 #include "run/attaching.h"
 #include "run/session.h"

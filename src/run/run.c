@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "kernel/bpf.h"
 #include "run/run.h"
 
 #ifndef SYS_pidfd_open /* 5.3, the same number on every architecture but alpha */
