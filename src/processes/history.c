@@ -293,21 +293,14 @@ static struct program *make_program(struct history *history, uint64_t since,
 
 static void report_image(const struct history *history, uint32_t pid, const struct image *image)
 {
-    const struct processes_watcher *watcher = history->watcher;
-
-    for (size_t i = 0; watcher && i < image->count; i++)
-        watcher->mapped(watcher->context, pid, &image->mappings[i]);
+    for (size_t i = 0; history->mapped && i < image->count; i++)
+        history->mapped(history->watching, pid, &image->mappings[i]);
 }
 
-static void report_exec(const struct history *history, uint32_t pid)
+void history_watch(struct history *history, processes_mapped *mapped, void *context)
 {
-    if (history->watcher)
-        history->watcher->execs(history->watcher->context, pid);
-}
-
-void history_watch(struct history *history, const struct processes_watcher *watcher)
-{
-    history->watcher = watcher;
+    history->mapped = mapped;
+    history->watching = context;
     for (size_t i = 0; i < history->bucket_count; i++)
         for (const struct life *life = history->buckets[i]; life; life = life->next)
             if (!life->ended)
@@ -460,7 +453,6 @@ int history_exec(struct history *history, struct life *life, uint64_t time, stru
         history->forgotten++;
     }
     keep_within_bound(history);
-    report_exec(history, life->pid);
     return 0;
 }
 
@@ -477,7 +469,6 @@ void history_see(struct history *history, struct life *life, struct image *image
 {
     replace_image(history, life->programs, image);
     life->programs->origin = PROGRAM_SEEN;
-    report_exec(history, life->pid); /* earlier reports to the watcher may be wrong */
     report_image(history, life->pid, image);
 }
 
@@ -505,8 +496,8 @@ int history_map(struct history *history, struct life *life, const struct mapping
         }
         drop_image(history, image);
     }
-    if (!result && history->watcher)
-        history->watcher->mapped(history->watcher->context, life->pid, mapping);
+    if (!result && history->mapped)
+        history->mapped(history->watching, life->pid, mapping);
     return result;
 }
 
@@ -516,8 +507,6 @@ void history_end(struct history *history, struct life *life, uint64_t time)
         return;
     life->ended = true;
     life->ended_at = time;
-    if (history->watcher)
-        history->watcher->ended(history->watcher->context, life->pid);
     leave_program(history, life->programs);
     history->past_bytes += sizeof(*life);
     if (history->last_ended)
@@ -567,7 +556,7 @@ int history_open(struct history *history, struct mapped_files *files, size_t mos
 void history_close(struct history *history)
 {
     history->most_bytes = SIZE_MAX;
-    history->watcher = NULL;
+    history->mapped = NULL;
     for (size_t i = 0; i < history->bucket_count; i++)
         for (struct life *life = history->buckets[i]; life; life = life->next)
             if (!life->ended)

@@ -624,9 +624,9 @@ void processes_ends_forgotten(struct processes *processes)
     processes->history.ends_forgotten = true;
 }
 
-void processes_watch(struct processes *processes, const struct processes_watcher *watcher)
+void processes_watch(struct processes *processes, processes_mapped *mapped, void *context)
 {
-    history_watch(&processes->history, watcher);
+    history_watch(&processes->history, mapped, context);
 }
 
 struct mapped_files *processes_files(const struct processes *processes)

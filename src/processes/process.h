@@ -41,17 +41,11 @@ struct processes;
 struct mapping;
 
 /*
- * Is told what processes run after each function below that reads reports or /proc. The kernel does
- * not report unmapping: a mapping lasts until another replaces it.
+ * The process has mapped this, over what was there. The file is lent (mapped_files.h). Called by
+ * functions below that read reports or /proc. The kernel does not report unmapping: a mapping lasts
+ * until another replaces it, or the process begins another program or ends.
  */
-struct processes_watcher {
-    void *context;
-    /* The process has mapped this, over what was there. The file is lent (mapped_files.h). */
-    void (*mapped)(void *context, uint32_t pid, const struct mapping *mapping);
-    /* All its mappings are gone: it begins another program. */
-    void (*execs)(void *context, uint32_t pid);
-    void (*ended)(void *context, uint32_t pid);
-};
+typedef void processes_mapped(void *context, uint32_t pid, const struct mapping *mapping);
 
 /*
  * Listens first, then looks once at what runs. 0 or a negative errno. Without the right to listen,
@@ -77,10 +71,10 @@ void processes_hold(struct processes *processes);
 void processes_release(struct processes *processes);
 
 /*
- * Tells the watcher, which stays the caller's, what is mapped, and from then on what comes; a
- * forked process begins with everything that its parent had. NULL: no watcher any more.
+ * Tells the watcher what is mapped, and from then on what comes; a forked process begins with
+ * everything that its parent had. NULL: no watcher any more.
  */
-void processes_watch(struct processes *processes, const struct processes_watcher *watcher);
+void processes_watch(struct processes *processes, processes_mapped *mapped, void *context);
 
 /* The table of the files that a watcher holds: for mapped_file_drop(). */
 struct mapped_files *processes_files(const struct processes *processes);

@@ -78,7 +78,8 @@ struct life {
 
 struct history {
     struct mapped_files *files; /* the caller's */
-    const struct processes_watcher *watcher; /* likewise; NULL: none */
+    processes_mapped *mapped;   /* the watcher, NULL: none; and its context */
+    void *watching;
     size_t most_bytes;          /* of what is kept of the past */
     struct life **buckets;
     size_t bucket_count, count;
@@ -92,7 +93,7 @@ int history_open(struct history *history, struct mapped_files *files, size_t mos
 void history_close(struct history *history);
 
 /* Reports everything that is mapped, and from then on what comes. */
-void history_watch(struct history *history, const struct processes_watcher *watcher);
+void history_watch(struct history *history, processes_mapped *mapped, void *context);
 
 /* The newest life of a pid, or NULL. */
 struct life *history_newest(const struct history *history, uint32_t pid);

@@ -87,11 +87,6 @@ static void see_mapping(void *context, uint32_t pid, const struct mapping *mappi
         !user_stacks->on_demand && !is_ours(user_stacks, mapping->file));
 }
 
-static void ignore_process(void *context, uint32_t pid)
-{
-    (void)context, (void)pid;
-}
-
 static size_t ring_bytes(uint64_t free_memory)
 {
     size_t bytes = MOST_RING_BYTES;
@@ -192,13 +187,7 @@ static void see_all(struct user_stacks *user_stacks)
     bpf_end_unpreempted();
     if (user_stacks->ring_bytes)
         (void)stat("/proc/self/exe", &user_stacks->own);
-    user_stacks->watcher = (struct processes_watcher){
-        .context = user_stacks,
-        .mapped = see_mapping,
-        .execs = ignore_process,
-        .ended = ignore_process,
-    };
-    processes_watch(user_stacks->processes, &user_stacks->watcher);
+    processes_watch(user_stacks->processes, see_mapping, user_stacks);
 }
 
 void user_stacks_open(struct user_stacks *user_stacks, struct processes *processes,
@@ -234,7 +223,7 @@ void user_stacks_close(struct user_stacks *user_stacks)
 {
     user_stacks_end(user_stacks);
     if (user_stacks->processes) {
-        processes_watch(user_stacks->processes, NULL);
+        processes_watch(user_stacks->processes, NULL, NULL);
         objects_close(user_stacks->objects);
         deferred_close(user_stacks->deferred);
     }

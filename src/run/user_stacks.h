@@ -22,7 +22,6 @@ struct user_stacks {
     struct deferred_objects deferred_objects;
     struct processes *processes;
     const struct event_filter *filter; /* its processes' tables come first */
-    struct processes_watcher watcher;
     struct unwind_config config; /* of programs that may nest */
     struct ring_unwind rings;    /* how samples in rings are walked if there are no programs */
     size_t ring_bytes;           /* for stacks that need a table; 0: there is none */

@@ -40,11 +40,6 @@ static void say_why(void *context, uint32_t pid, const struct mapping *mapping)
         printf("why %u %s: %s\n", pid, mapping->file->path, why);
 }
 
-static void ignore(void *context, uint32_t pid)
-{
-    (void)context, (void)pid;
-}
-
 static unsigned long own_kb(const char *field)
 {
     FILE *status = fopen("/proc/self/status", "r");
@@ -100,7 +95,6 @@ int main(int count, char **words)
     struct text log = {0};
     struct processes *processes;
     const struct processes_options everything = {0};
-    struct processes_watcher watcher = {.mapped = see, .execs = ignore, .ended = ignore};
     const uint64_t begin = now_ns();
 
     says_why = count > 1 && !strcmp(words[1], "-v");
@@ -115,14 +109,13 @@ int main(int count, char **words)
     };
     if (objects_open(&objects, &config))
         return 2;
-    processes_watch(processes, &watcher);
+    processes_watch(processes, see, NULL);
     const uint64_t seen = now_ns(), used = own_ns();
     const uint64_t turn = make_all();
     print(seen - begin, now_ns() - seen, own_ns() - used, turn);
-    watcher.mapped = say_why;
     if (says_why)
-        processes_watch(processes, &watcher);
-    processes_watch(processes, NULL);
+        processes_watch(processes, say_why, NULL);
+    processes_watch(processes, NULL, NULL);
     objects_close(objects);
     processes_close(processes);
     kernel_offsets_close(&offsets);

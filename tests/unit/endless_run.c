@@ -251,13 +251,6 @@ static void see_mapping(void *context, uint32_t pid, const struct mapping *mappi
     (void)objects_see(objects, mapping->file, true);
 }
 
-static void ignore(void *context, uint32_t pid)
-{
-    (void)context, (void)pid;
-}
-
-static const struct processes_watcher watcher = {NULL, see_mapping, ignore, ignore};
-
 static void open_all(void)
 {
     static const struct processes_options silent = {.silent = true};
@@ -266,7 +259,7 @@ static void open_all(void)
     processes->begin = processes->reported = processes->window = now = MINUTE;
     CHECK_NUMBER(objects_open(&objects, &(struct objects_options){.files = processes->files, .most_bytes = 64 << 20}),
                  0);
-    processes_watch(processes, &watcher);
+    processes_watch(processes, see_mapping, NULL);
     tell((struct task_event){.kind = TASK_FORK, .pid = INIT, .parent = INIT + 9000000});
     tell((struct task_event){.kind = TASK_FORK, .pid = SERVER, .parent = INIT});
     /* As if it had mapped 4,000,000,000 before: these counters wrap around, too. */
