@@ -258,6 +258,8 @@ static int check_words(const struct arguments *arguments, struct text *error)
     else if (settings.diff && (settings.show.missing || settings.show.top))
         text_format(error, "--diff and --%s cannot be combined",
                     settings.show.missing ? "missing" : "top");
+    else if (settings.show.missing && settings.outputs.count)
+        text_add(error, "--missing prints to stdout: leave out -o");
     else if (settings.show.raw_names && settings.show.names.shorten)
         text_add(error, "--shorten and --raw-names cannot be combined");
     return text_refusal(error);
