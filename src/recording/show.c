@@ -11,6 +11,7 @@
 
 #include "base/reading.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "machine/machine.h"
 #include "recording/read.h"
 #include "report/blocks.h"
@@ -271,6 +272,19 @@ static void add_cache(struct text *cache)
         text_format(cache, "%s/.cache/debuginfod_client", home);
 }
 
+/* A name with a typo would be as good as none. 0 or -ECHILD. */
+static int check_symfs(const char *symfs, struct text *lines)
+{
+    const int fd = symfs ? open(symfs, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    if (symfs && fd < 0) {
+        tell(lines, "--symfs: cannot search \"%s\": %s", symfs, strerror(errno));
+        return -ECHILD;
+    }
+    close_fd(fd);
+    return 0;
+}
+
 int recordings_show(const struct show_options *asked, struct shown *shown)
 {
     struct text cache = {0}, bytes = {0};
@@ -286,6 +300,8 @@ int recordings_show(const struct show_options *asked, struct shown *shown)
     int signal = 0;
 
     *shown = (struct shown){0};
+    if (check_symfs(asked->symfs, &shown->lines))
+        return -ECHILD;
     add_cache(&cache);
     showing.cache = cache.data;
     int result = sandbox_run(&job, &bytes, &signal);

@@ -43,8 +43,8 @@ struct shown {
 
 /*
  * 0, or a negative errno, of recording shown->failed: as from recording_take(); -EINVAL to tell
- * threads apart that the run did not; -ECHILD if the sandbox failed, with the reason in
- * shown->lines. shown_free after either.
+ * threads apart that the run did not; -ECHILD if the sandbox or --symfs failed, with the
+ * reason in shown->lines. shown_free after either.
  */
 int recordings_show(const struct show_options *asked, struct shown *shown);
 /* Is this descriptor of a recording? Consumes nothing, but waits for the first byte of a pipe. */

@@ -112,6 +112,10 @@ else
     skip "files with the right identity" "there is no assembler and linker"
 fi
 
+run report --symfs nowhere "$file"
+is "a directory that is not there is reported" "$status $(cat out; said)" \
+    '1 --symfs: cannot search "nowhere": No such file or directory|'
+
 # A file that cannot be opened is not the same as one that is missing; and without names there is no verdict.
 mkdir -p loop/usr/lib
 ln -s libgone.so loop/usr/lib/libgone.so
