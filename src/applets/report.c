@@ -113,8 +113,8 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Options given when recording (-d, -s, -v, -a, --top, --by and the like) apply to the "
-     "report, too; options here add to them. Several recordings of the same kind of event are "
-     "added up."},
+     "report, too, but -d, -s and --top not to --diff; options here add to them. Several "
+     "recordings of the same kind of event are added up."},
     {NULL, "Recordings need not be trusted: a sandboxed process reads them, and the paths in them "
      "only open regular files, below --symfs if given. A recording is readable only by its owner "
      "(mode 0600), since it contains kernel addresses."},
