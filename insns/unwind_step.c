@@ -33,7 +33,7 @@
  *     state.frame = by rule.frame_kind                    by a lost register it stays lost
  *     state.base = rule.base is SAME ? state.base : rule.base ? cfa + rule.base : LOST
  *     state.sp = cfa, state.exact = state.first = 0
- *     return state.pc ? 0 : ROOT + 1
+ *     return state.pc ? 0 : cfa & MISALIGNED ? SENSELESS + 1 : ROOT + 1
  *
  * r6 = index, until the rule is known; r7 = at, offset, cfa; r8 = state; r9 = rule.
  */
@@ -43,6 +43,7 @@
 
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20) /* no two frames are this far apart */
+#define MISALIGNED 8 /* no coroutine begins there: the return address 0 is other data */
 #define SIGNAL_BASE 8 /* after the frame pointer, in a signal frame: only x86-64 has UNWIND_BASE */
 
 /*
@@ -405,6 +406,10 @@ static void emit_ends(struct program *program, const struct machine_walk *walk)
         {"unwind_senseless", UNWIND_END_SENSELESS},
     };
 
+    EMIT(program,
+    LABEL("unwind_returns_to_0"),
+        AND_IMM(R7, MISALIGNED),
+        JNE_IMM(R7, 0, "unwind_senseless"));
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         if (walk->is_sparse && ends[i].end == UNWIND_END_NO_TABLE)
             continue;
@@ -428,7 +433,7 @@ void emit_unwind_step(struct program *program, const struct unwind_config *confi
         STX(DW, R8, UNWIND_AT(sp), R7),
         ST(W, R8, UNWIND_AT(first), 0),
         LDX(DW, R1, R8, UNWIND_AT(pc)),
-        JEQ_IMM(R1, 0, "unwind_root"),
+        JEQ_IMM(R1, 0, "unwind_returns_to_0"),
         RETURN(0));
     emit_records(program, config->machine);
     emit_entry(program, config->machine);

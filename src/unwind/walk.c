@@ -9,6 +9,7 @@
 
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20)
+#define MISALIGNED 8
 #define SIGNAL_BASE 8 /* behind the frame pointer */
 /* Not an end: the walk goes on. */
 #define ONWARD UNWIND_ENDS
@@ -43,7 +44,10 @@ static enum unwind_end called(struct at *at, uint64_t cfa)
 {
     at->sp = cfa;
     at->exact = false;
-    return at->pc ? ONWARD : UNWIND_END_ROOT;
+    if (!at->pc)
+        return cfa & MISALIGNED && at->options->machine->bits == 64 ? UNWIND_END_SENSELESS
+                                                                    : UNWIND_END_ROOT;
+    return ONWARD;
 }
 
 static enum unwind_end interrupted(struct at *at, const struct unwind_rule *rule)

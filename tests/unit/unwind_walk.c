@@ -224,6 +224,9 @@ TEST(ends)
 {
     LAY(1, 0);
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 0));
+    /* Not what a coroutine begins with. */
+    LAY(2, 0);
+    EXPECT(walk(PC(R_SP8, 0), 2, 0), UNWIND_END_SENSELESS, PC(R_SP8, 0));
     LAY(0, 0);
     EXPECT(walk(PC(R_UNKNOWN, 0), 1, 0), UNWIND_END_NO_TABLE, PC(R_UNKNOWN, 0));
     EXPECT(walk(CODE + 0x800, 1, 0), UNWIND_END_NO_TABLE, CODE + 0x800);
@@ -291,8 +294,8 @@ TEST(depths)
     CHECK_NUMBER(walk(PC(R_SP8, 0), 1, 0), DEPTH);
     CHECK_NUMBER(end, UNWIND_END_ROOT);
     stack[DEPTH - 1] = PC(R_SP8, 3);
-    stack[DEPTH] = 0;
-    CHECK_NUMBER(walk(PC(R_SP8, 0), 1, 0), DEPTH);
+    stack[DEPTH + 1] = 0;
+    CHECK_NUMBER(walk(PC(R_SP8, 0), 2, 0), DEPTH);
     CHECK_NUMBER(end, UNWIND_END_ROOT);
     /* and one more is not; what is not code is not a frame. */
     stack[DEPTH] = PC(R_ROOT, 1);
