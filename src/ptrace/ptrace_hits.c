@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
@@ -413,6 +414,16 @@ static const struct ptrace_point *find_call(const struct ptrace_hits *hits, uint
     return NULL;
 }
 
+/* What comes to that place may be as large, and so leave the memory's shape as it was. */
+static void forget_mappings(struct ptrace_hits *hits, const struct tracee *of)
+{
+    const struct tracees *tracees = &hits->source.tracer.tracees;
+
+    for (size_t i = 0; i < tracees->count; i++)
+        if (tracees->items[i].pid == of->pid)
+            tracees->items[i].looked = 0;
+}
+
 /* Programs of another ABI have other numbers; tracepoints, too, leave their calls out. */
 static void take_call_stop(struct ptrace_hits *hits, struct tracee *tracee)
 {
@@ -425,6 +436,8 @@ static void take_call_stop(struct ptrace_hits *hits, struct tracee *tracee)
     const uint64_t number = ends ? tracee->points.call : info.begin.number;
     const struct ptrace_point *point = find_call(hits, PLACE_CALL_ID(number, ends));
     tracee->points.call = ends ? NO_CALL : number;
+    if (ends && number == SYS_munmap)
+        forget_mappings(hits, tracee);
     if (!point)
         return;
     ptrace_source_take(&hits->source, tracee);

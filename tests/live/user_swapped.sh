@@ -66,11 +66,20 @@ is "both were at one address" \
 
 # ---- Single events, whose times are known
 
-start_workload one dynamic/loads -w -c -k -n $N -N $NAME "$NORTH" "$SOUTH" "$NORTH" "$SOUTH"
-start_stackbox stacksnoop -U -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
-is "events: the first library's are named" "$(grep -c '^.north_lib_inner$' "$scratch/out")" $((2 * N))
-is "events: the second library's are named" "$(grep -c '^.south_lib_inner$' "$scratch/out")" $((2 * N))
-is "events: none is ambiguous" "$(grep -c ' or ' "$scratch/out")" 0
+# events NAME OPTION...
+events()
+{
+    local what=$1
+    shift
+    start_workload one dynamic/loads -w -c -k -n $N -N $NAME "$NORTH" "$SOUTH" "$NORTH" "$SOUTH"
+    start_stackbox stacksnoop -U "$@" -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    is "$what: the first library's are named" "$(grep -c '^.north_lib_inner$' "$scratch/out")" $((2 * N))
+    is "$what: the second library's are named" "$(grep -c '^.south_lib_inner$' "$scratch/out")" $((2 * N))
+    is "$what: none is ambiguous" "$(grep -c ' or ' "$scratch/out")" 0
+}
+
+events events
+events "stops at system calls" --collect ptrace
