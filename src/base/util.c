@@ -150,7 +150,7 @@ int parse_time(const char *string, uint64_t usual, uint64_t *nanoseconds)
     return *nanoseconds ? 0 : -ERANGE;
 }
 
-int parse_percent(const char *string, uint64_t most, uint64_t *billionths)
+int parse_percent(const char *string, uint64_t *billionths)
 {
     uint64_t whole, fraction;
     bool over;
@@ -158,7 +158,7 @@ int parse_percent(const char *string, uint64_t most, uint64_t *billionths)
 
     if (!rest || (*rest && strcmp(rest, "%")))
         return -EINVAL;
-    if (over || whole > most || (whole == most && fraction))
+    if (over || whole > 100 || (whole == 100 && fraction))
         return -ERANGE;
     *billionths = whole * 1000000000 + fraction;
     return 0;

@@ -61,8 +61,8 @@ void thread_end(pthread_t thread, bool *ends, int bell);
  */
 int parse_time(const char *string, uint64_t usual, uint64_t *nanoseconds);
 
-/* A plain decimal up to `most`, perhaps with %, in billionths of a percent. Errors as above. */
-int parse_percent(const char *string, uint64_t most, uint64_t *billionths);
+/* A plain decimal up to 100, perhaps with %, in billionths of a percent. Errors as above. */
+int parse_percent(const char *string, uint64_t *billionths);
 
 /* Sorts numbers and removes duplicates. Returns how many are left. */
 size_t sort_numbers(uint64_t *numbers, size_t count);

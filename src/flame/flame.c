@@ -244,7 +244,7 @@ static void add_value(struct flame_node *node, enum flame_side side, uint64_t va
 }
 
 int flame_add(struct flame *flame, enum flame_side side, const struct flame_slice *frames,
-              size_t count, uint64_t value, uint32_t *leaf)
+              size_t count, uint64_t value)
 {
     uint32_t at = 0;
 
@@ -253,8 +253,6 @@ int flame_add(struct flame *flame, enum flame_side side, const struct flame_slic
         if (!at)
             return -ENOMEM;
     }
-    if (leaf)
-        *leaf = at;
     for (; at; at = flame->nodes[at].parent)
         add_value(&flame->nodes[at], side, value);
     add_value(flame->nodes, side, value);

@@ -64,12 +64,9 @@ enum flame_side {
 int flame_init(struct flame *flame);
 void flame_free(struct flame *flame);
 
-/*
- * Adds a stack, root first. The texts are copied. *leaf, unless it is NULL, becomes its last node
- * (the root without frames). 0 or -ENOMEM.
- */
+/* Adds a stack, root first. The texts are copied. 0 or -ENOMEM. */
 int flame_add(struct flame *flame, enum flame_side side, const struct flame_slice *frames,
-              size_t count, uint64_t value, uint32_t *leaf);
+              size_t count, uint64_t value);
 
 /*
  * The same step by step: the index of the child of `parent` with this name, made if there is none;

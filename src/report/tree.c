@@ -28,7 +28,7 @@ static int report_flame_make(struct flame *flame, const struct report *report)
             frames[at] = (struct flame_slice){line.frames[at].name, strlen(line.frames[at].name)};
         if (!result)
             result = flame_add(flame, FLAME_NOW, frames, line.count,
-                               blocks_shown_value(block->value, report->options), NULL);
+                               blocks_shown_value(block->value, report->options));
     }
     free(frames);
     line_free(&line);

@@ -33,7 +33,7 @@ static int trace_option_tree(const struct option *option, const char *text, void
                              struct text *error)
 {
     struct trace_options *options = destination;
-    int why = text ? parse_percent(text, 100, &options->narrow) : 0;
+    int why = text ? parse_percent(text, &options->narrow) : 0;
 
     (void)option;
     options->tree = true;

@@ -27,7 +27,7 @@ static int add_line(struct flame *flame, enum flame_side side, char *line, int s
         end = strchr(frame, separator);
         frames[count++] = (struct flame_slice){frame, end ? (size_t)(end - frame) : strlen(frame)};
     }
-    return flame_add(flame, side, frames, count, strtoull(blank + 1, NULL, 10), NULL);
+    return flame_add(flame, side, frames, count, strtoull(blank + 1, NULL, 10));
 }
 
 static int add_file(struct flame *flame, enum flame_side side, const char *path, int separator)

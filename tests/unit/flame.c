@@ -39,9 +39,8 @@ TEST(root_alone)
     CHECK_NUMBER(flame.nodes[0].value, 0);
     CHECK(flame.names[flame.nodes[0].name].length == 3 &&
           !memcmp(flame.names[flame.nodes[0].name].text, "all", 3));
-    uint32_t leaf = 7;
-    CHECK_NUMBER(flame_add(&flame, FLAME_NOW, NULL, 0, 3, &leaf), 0);
-    CHECK(!leaf && flame.nodes[0].value == 3 && flame.count == 1);
+    CHECK_NUMBER(flame_add(&flame, FLAME_NOW, NULL, 0, 3), 0);
+    CHECK(flame.nodes[0].value == 3 && flame.count == 1);
 }
 
 TEST(kinds)
@@ -74,14 +73,14 @@ TEST(frames_like_the_root)
 {
     AUTO(flame_free) struct flame flame;
     const struct flame_slice frames[] = {slice("all"), slice("all"), slice("all")};
-    uint32_t leaf;
 
     flame_init(&flame);
-    CHECK_NUMBER(flame_add(&flame, FLAME_NOW, frames, 3, 2, &leaf), 0);
+    CHECK_NUMBER(flame_add(&flame, FLAME_NOW, frames, 3, 2), 0);
     CHECK_NUMBER(flame.count, 4);
-    CHECK_NUMBER(leaf, 3);
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 4; i++) {
         CHECK_NUMBER(flame.nodes[i].value, 2);
+        CHECK(!i || flame.nodes[i].parent == i - 1);
+    }
 }
 
 /* A stack's names by its numbers, e.g. "f3". */
@@ -138,7 +137,7 @@ TEST(sums_are_those_of_the_lines)
             snprintf(names[k], sizeof(names[k]), "f%u", stacks[i].names[k]);
             frames[k] = slice(names[k]);
         }
-        CHECK_NUMBER(flame_add(&flame, stacks[i].side, frames, stacks[i].count, stacks[i].value, NULL), 0);
+        CHECK_NUMBER(flame_add(&flame, stacks[i].side, frames, stacks[i].count, stacks[i].value), 0);
         memset(names, '?', sizeof(names)); /* names were copied */
     }
     for (size_t i = 0; i < STACKS; i++)

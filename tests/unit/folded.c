@@ -198,10 +198,10 @@ TEST(scaled)
     const struct flame_slice frames[] = {{"a", 1}, {"b", 1}, {"c", 1}};
 
     CHECK(!flame_init(&flame));
-    CHECK(!flame_add(&flame, FLAME_BEFORE, frames, 1, 1, NULL));
-    CHECK(!flame_add(&flame, FLAME_BEFORE, frames, 2, 2, NULL));
-    CHECK(!flame_add(&flame, FLAME_BEFORE, frames + 2, 1, 3, NULL));
-    CHECK(!flame_add(&flame, FLAME_NOW, frames + 2, 1, 100, NULL));
+    CHECK(!flame_add(&flame, FLAME_BEFORE, frames, 1, 1));
+    CHECK(!flame_add(&flame, FLAME_BEFORE, frames, 2, 2));
+    CHECK(!flame_add(&flame, FLAME_BEFORE, frames + 2, 1, 3));
+    CHECK(!flame_add(&flame, FLAME_NOW, frames + 2, 1, 100));
     CHECK(!flame_scale(&flame, &values));
     CHECK_NUMBER(values[0], 100);
     CHECK_NUMBER(values[1] + values[3], 100);

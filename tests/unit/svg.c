@@ -244,13 +244,13 @@ TEST(deep_stacks)
     for (size_t i = 0; i < COUNT_OF(frames); i++)
         frames[i] = (struct flame_slice){"again", 5};
     flame_init(&flame);
-    flame_add(&flame, FLAME_NOW, frames, 1000, 1, NULL);
+    flame_add(&flame, FLAME_NOW, frames, 1000, 1);
     AUTO(free_file) struct file file = write_file(&flame, &(struct svg_options){0});
     CHECK_NUMBER(file.count, 1001);
     CHECK_NUMBER(file.frames[0].y, 16000);
     CHECK_NUMBER(file.frames[1000].y, 0);
     free_file(&file);
-    flame_add(&flame, FLAME_NOW, frames, COUNT_OF(frames), 1, NULL);
+    flame_add(&flame, FLAME_NOW, frames, COUNT_OF(frames), 1);
     file = write_file(&flame, &(struct svg_options){0});
     CHECK_NUMBER(file.count, SVG_MOST_PARTS / SVG_NAMED_PARTS);
     CHECK(strstr(file.text, ">94,001 frames above the lowest 6000 levels are left out<"));

@@ -23,7 +23,7 @@ static inline void add(struct flame *flame, enum flame_side side, const char *st
         frames[count] = (struct flame_slice){at, strcspn(at, ";")};
         at += frames[count].length + (at[frames[count].length] == ';');
     }
-    CHECK_NUMBER(flame_add(flame, side, frames, count, value, NULL), 0);
+    CHECK_NUMBER(flame_add(flame, side, frames, count, value), 0);
 }
 
 static inline struct file write_file(const struct flame *flame, const struct svg_options *options)
