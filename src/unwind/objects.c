@@ -178,31 +178,15 @@ void objects_add_demanded(const struct objects *objects, struct text *names)
     }
 }
 
-static const char *why_none(int why)
-{
-    switch (why) {
-    case -ENOENT: return "there are no unwind tables in it";
-    case -ETIME: return "it takes too long to read its unwind tables";
-    case -E2BIG: return "its unwind tables are too large";
-    case -EBADMSG: return "its unwind tables are malformed";
-    case SANDBOX_KEEPS_RIGHTS: return "its reader could not drop its privileges";
-    case -ENODATA: return "the kernel has no key for it";
-    }
-    return strerror(-why);
-}
-
-const char *objects_why(const struct objects *objects, const struct mapped_file *file)
+int objects_error(const struct objects *objects, const struct mapped_file *file)
 {
     const struct object *object = object_find(objects, file);
+    const enum state state = object ? object->state : GONE;
 
-    if (file->kind == MAPPED_VDSO || (object && object->state == HAS_TABLE))
-        return NULL;
-    if (file->kind == MAPPED_FILE && file->fd < 0)
-        return strerror(-file->fd);
-    if (object && object->state == HAS_NONE)
-        return why_none(object->why);
-    return object && object->state == HAS_NO_ROOM ? "there is no memory left for its unwind table"
-                                                  : "its unwind table is not made yet";
+    if (!object && file->fd < 0)
+        return file->fd;
+    return state == HAS_TABLE ? 0
+        : state == HAS_NONE || state == HAS_NO_ROOM ? object->why : -EAGAIN;
 }
 
 /* ---- The table of an object ---- */

@@ -93,7 +93,7 @@ uint64_t objects_settled(const struct objects *objects);
  */
 void objects_set_kind(struct objects *objects, const struct unwind_key *key, uint32_t kind);
 
-/* Why there is no table: "there are no unwind tables in it"; NULL: there is one. */
-const char *objects_why(const struct objects *objects, const struct mapped_file *file);
+/* For tests: 0, or why a file has no table: -EAGAIN: it is not made yet, or another errno. */
+int objects_error(const struct objects *objects, const struct mapped_file *file);
 
 #endif

@@ -33,11 +33,11 @@ static void see(void *context, uint32_t pid, const struct mapping *mapping)
 
 static void say_why(void *context, uint32_t pid, const struct mapping *mapping)
 {
-    const char *why = mapping->file->kind == MAPPED_FILE ? objects_why(objects, mapping->file) : NULL;
+    const int why = mapping->file->kind == MAPPED_FILE ? objects_error(objects, mapping->file) : 0;
 
     (void)context;
     if (why)
-        printf("why %u %s: %s\n", pid, mapping->file->path, why);
+        printf("why %u %s: %s\n", pid, mapping->file->path, strerror(-why));
 }
 
 static unsigned long own_kb(const char *field)
