@@ -156,15 +156,9 @@ struct blocked_all_along {
     int kallsyms;
 };
 
-struct listing {
-    struct listed_threads *listed;
-    bool kernel;
-};
-
 static int note_thread(void *context, const struct blocked_thread *thread)
 {
-    const struct listing *listing = context;
-    struct listed_threads *listed = listing->listed;
+    struct listed_threads *listed = context;
     const size_t index = listed->count;
 
     if (ARRAY_RESERVE(listed->threads, listed->room, index + 1) ||
@@ -174,7 +168,7 @@ static int note_thread(void *context, const struct blocked_thread *thread)
     listed->threads[index].stack = NULL;
     listed->frames[index] = 0;
     listed->count++;
-    return listing->kernel && thread->stack && thread->state != 'R'
+    return listed->kernel && thread->stack && thread->state != 'R'
                ? stack_texts_add(&listed->texts, thread->stack, &listed->frames[index]) : 0;
 }
 
@@ -185,11 +179,10 @@ static int note_thread(void *context, const struct blocked_thread *thread)
 static int listed_threads_list(struct listed_threads *listed, const struct blocked_filter *filter,
                                bool kernel)
 {
-    struct listing listing = {listed, kernel};
-
     listed->count = 0;
+    listed->kernel = kernel;
     stack_texts_free(&listed->texts);
-    return blocked_threads_list(filter, note_thread, &listing);
+    return blocked_threads_list(filter, note_thread, listed);
 }
 
 static void listed_threads_free(struct listed_threads *listed)

@@ -16,6 +16,7 @@ struct listed_threads {
     struct blocked_thread *threads; /* without stacks: those are in `texts`, one after another, */
     size_t *frames;                 /* with so many frames each */
     size_t count, room, frames_room;
+    bool kernel;                    /* of those that do not run; else none has frames */
     struct stack_texts texts;
 };
 

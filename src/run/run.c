@@ -18,6 +18,8 @@
 
 /* How often to check whether processes have ended, if the kernel has no pidfds. */
 #define LOOK_NS 100000000
+/* What is polled besides processes: see sleep_until(). */
+#define OTHERS 5
 /* timeout(1) signals its child, then its process group: a user who asks twice is slower. */
 #define REPEATED_NS 1000000000
 
@@ -127,18 +129,15 @@ int run_open(struct run *run, const struct run_config *config, uint32_t *missing
     run->by_enter = !config->command && !config->duration && isatty(STDIN_FILENO) &&
         !has_terminal();
     run->watches_reader = is_pipe(STDOUT_FILENO);
-    run->processes = calloc(config->pid_count + 1, sizeof(int));
-    run->polled = calloc(config->pid_count + 6, sizeof(*run->polled));
-    if (!run->processes || !run->polled) {
-        free(run->processes);
-        run->processes = NULL;
+    run->polled = calloc(OTHERS + config->pid_count, sizeof(*run->polled));
+    if (!run->polled)
         return -ENOMEM;
-    }
+    run->processes = run->polled + OTHERS;
     for (size_t i = 0; i < config->pid_count; i++)
-        run->processes[i] = -1;
+        run->processes[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     for (size_t i = 0; i < config->pid_count; i++) {
-        run->processes[i] = (int)syscall(SYS_pidfd_open, config->pids[i], 0);
-        if (run->processes[i] < 0 && !task_exists(config->pids[i])) {
+        run->processes[i].fd = (int)syscall(SYS_pidfd_open, config->pids[i], 0);
+        if (run->processes[i].fd < 0 && !task_exists(config->pids[i])) {
             *missing = config->pids[i];
             return -ESRCH;
         }
@@ -148,11 +147,9 @@ int run_open(struct run *run, const struct run_config *config, uint32_t *missing
 
 void run_close(struct run *run)
 {
-    for (size_t i = 0; run->processes && i < run->config.pid_count; i++)
-        close_fd(run->processes[i]);
-    free(run->processes);
+    for (size_t i = 0; run->polled && i < run->config.pid_count; i++)
+        close_fd(run->processes[i].fd);
     free(run->polled);
-    run->processes = NULL;
     run->polled = NULL;
     run_let_command_go(run, false);
     close_fd(run->command_fd);
@@ -197,13 +194,9 @@ static bool processes_ended(struct run *run)
 {
     bool any = run->config.pid_count == 0;
 
-    for (size_t i = 0; i < run->config.pid_count; i++) {
-        struct pollfd one = {.fd = run->processes[i], .events = POLLIN};
-        if (run->processes[i] >= 0)
-            any = any || poll(&one, 1, 0) == 0;
-        else
-            any = any || task_exists(run->config.pids[i]);
-    }
+    for (size_t i = 0; i < run->config.pid_count && !any; i++)
+        any = run->processes[i].fd >= 0 ? poll(&run->processes[i], 1, 0) == 0
+                                        : task_exists(run->config.pids[i]);
     if (!any && run->config.live_on)
         any = run->config.live_on(run->config.context);
     return !any;
@@ -251,7 +244,7 @@ static uint64_t next_deadline(const struct run *run)
         next = is_near(run, now_ns()) ? 0 : run->next_tick;
     /* Without a pidfd, looks from time to time whether a process has ended. */
     for (size_t i = 0; i < config->pid_count; i++)
-        looks = looks || run->processes[i] < 0;
+        looks = looks || run->processes[i].fd < 0;
     if (looks && now_ns() + LOOK_NS < next)
         next = now_ns() + LOOK_NS;
     return next;
@@ -264,18 +257,15 @@ static uint64_t next_deadline(const struct run *run)
 static bool sleep_until(struct run *run, uint64_t deadline)
 {
     struct pollfd *polled = run->polled;
-    nfds_t count = 0;
     sigset_t held, usual;
     bool enter = false;
 
     int in = run->by_enter ? STDIN_FILENO : -1, out = run->watches_reader ? STDOUT_FILENO : -1;
-    polled[count++] = (struct pollfd){.fd = in, .events = POLLIN};
-    polled[count++] = (struct pollfd){.fd = out};
-    polled[count++] = (struct pollfd){.fd = run->watched, .events = POLLIN};
-    polled[count++] = (struct pollfd){.fd = run->keys, .events = POLLIN};
-    polled[count++] = (struct pollfd){.fd = run->command_fd, .events = POLLIN};
-    for (size_t i = 0; i < run->config.pid_count; i++)
-        polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
+    polled[0] = (struct pollfd){.fd = in, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = out};
+    polled[2] = (struct pollfd){.fd = run->watched, .events = POLLIN};
+    polled[3] = (struct pollfd){.fd = run->keys, .events = POLLIN};
+    polled[4] = (struct pollfd){.fd = run->command_fd, .events = POLLIN};
 
     sigfillset(&held);
     sigprocmask(SIG_SETMASK, &held, &usual);
@@ -283,7 +273,8 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
     run->watched_is_ready = run->keys_are_ready = false;
     if (!run_stopped && !report_asked &&
-        ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &usual) > 0) {
+        ppoll(polled, OTHERS + run->config.pid_count, deadline == UINT64_MAX ? NULL : &wait,
+              &usual) > 0) {
         if (polled[0].revents)
             enter = enter_pressed(run);
         if (polled[1].revents & (POLLERR | POLLHUP | POLLNVAL))

@@ -30,8 +30,8 @@ enum run_event {
 struct run {
     struct run_config config;
     uint64_t start, reports; /* when tracing began; intervals that are over */
-    int *processes;          /* a pidfd (5.3) per pid; below 0: gone, or no pidfds */
-    struct pollfd *polled;   /* room for everything waited for */
+    struct pollfd *polled;   /* everything waited for */
+    struct pollfd *processes; /* of these: a pidfd (5.3) per pid; below 0: gone, or no pidfds */
     bool by_enter;           /* a console that controls no process: Enter there ends the run */
     bool watches_reader;     /* stdout is a pipe: the run ends when its reader is gone */
     bool reader_is_gone;
