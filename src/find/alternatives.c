@@ -222,7 +222,7 @@ static int read_answer(const struct search *search, const struct text *bytes, st
 static int search_and_list(struct search *search, struct text *lines)
 {
     const struct sandbox_job job = {
-        .work = search_apart, .context = search, .open = root_take_here, .machine = machine_ours(),
+        .work = search_apart, .context = search, .open = root_take_here,
     };
     struct text answer = {0};
     int signal;

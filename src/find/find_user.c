@@ -13,7 +13,6 @@
 #include "elf/elf_symbols.h"
 #include "find/library.h"
 #include "find/user_file.h"
-#include "machine/machine.h"
 
 /* ---- Answers of the reader ---- */
 
@@ -405,7 +404,7 @@ static int open_files(struct find *find, const struct library_where *where, stru
     int *keep = calloc(where->seen->count + 1, sizeof(*keep)), signal = 0, found = 0;
     const struct sandbox_job job = {
         .work = locate_apart, .context = &locating, .keep = keep, .keep_count = where->seen->count,
-        .open = root_take_here, .machine = machine_ours(),
+        .open = root_take_here,
     };
     struct text answer = {0};
     int result = keep ? list_files(find) : -ENOMEM;
@@ -525,7 +524,7 @@ static int run_apart(struct search *search, struct text *error)
     int *keep = calloc(find->file_count + 1, sizeof(*keep)), signal = 0, found = 0;
     const struct sandbox_job job = {
         .work = search_apart, .context = search, .keep = keep, .keep_count = find->file_count,
-        .machine = machine_ours(), .asks_nothing = true,
+        .asks_nothing = true,
     };
     struct text answer = {0};
 

@@ -654,7 +654,6 @@ int needed_find(const char *program, struct text *paths)
         .work = search_apart,
         .context = (void *)(uintptr_t)program,
         .open = root_take_here,
-        .machine = machine_ours(),
     };
     int signal, result = sandbox_run(&job, paths, &signal);
 

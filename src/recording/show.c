@@ -12,7 +12,6 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "machine/machine.h"
 #include "recording/read.h"
 #include "report/blocks.h"
 #include "sandbox/sandbox.h"
@@ -295,7 +294,6 @@ int recordings_show(const struct show_options *asked, struct shown *shown)
         .keep = asked->fds,
         .keep_count = asked->count,
         .waits = true,
-        .machine = machine_ours(),
     };
     int signal = 0;
 

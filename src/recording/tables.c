@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
-#include "machine/machine.h"
 #include "sandbox/sandbox.h"
 #include "symbolize/mappings.h"
 
@@ -105,7 +104,6 @@ static int read_files(struct identifying *identifying, const int *fds, size_t co
         .context = identifying,
         .keep = fds,
         .keep_count = count,
-        .machine = machine_ours(),
     };
     struct text bytes = {0};
     int signal, result = sandbox_run(&job, &bytes, &signal);

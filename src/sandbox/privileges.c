@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "machine/machine.h"
 
 /* By the compiler's numbers: no architecture has them all. */
 static const int allowed[] = {
@@ -124,9 +125,9 @@ static void allow_messages(struct program *program)
 #endif
 }
 
-unsigned short sandbox_filter_make(const struct machine *machine,
-                                 struct sock_filter filter[SANDBOX_FILTER_ROOM])
+unsigned short sandbox_filter_make(struct sock_filter filter[SANDBOX_FILTER_ROOM])
 {
+    const struct machine *machine = machine_ours();
     struct program program = {filter, 0};
 
     _Static_assert(2 * COUNT_OF(allowed) + 16 < SANDBOX_FILTER_ROOM, "room for all of them");
@@ -254,18 +255,16 @@ int privileges_keep_none(void)
 
 /* ---- System calls ---- */
 
-int privileges_filter_calls(const struct machine *machine)
+int privileges_filter_calls(void)
 {
 #ifndef __SANITIZE_ADDRESS__ /* a sanitizer makes calls of its own */
     struct sock_filter filter[SANDBOX_FILTER_ROOM];
-    const struct sock_fprog program = {sandbox_filter_make(machine, filter), filter};
+    const struct sock_fprog program = {sandbox_filter_make(filter), filter};
 
     /* EINVAL: a kernel without filters; ENOSYS: something that emulates a kernel. */
     if (program.len && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) &&
         errno != EINVAL && errno != ENOSYS)
         return -errno;
-#else
-    (void)machine;
 #endif
     return 0;
 }

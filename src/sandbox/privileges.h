@@ -5,8 +5,6 @@
 
 #include <linux/filter.h>
 
-#include "insns/machine.h"
-
 /* Keeps only the capabilities to open other processes' files. 0 or a negative errno. */
 int privileges_keep_opening(void);
 
@@ -20,7 +18,7 @@ int privileges_keep_none(void);
  * From now on all system calls but those for reading, computing and answering fail with EPERM. Does
  * nothing if the kernel has no seccomp filters, or the machine is unknown. 0 or a negative errno.
  */
-int privileges_filter_calls(const struct machine *machine);
+int privileges_filter_calls(void);
 
 #define SANDBOX_FILTER_ROOM 128
 
@@ -28,7 +26,6 @@ int privileges_filter_calls(const struct machine *machine);
  * Writes the seccomp filter for the machine that this program was built for. Returns its number of
  * instructions; 0: the machine is unknown.
  */
-unsigned short sandbox_filter_make(const struct machine *machine,
-                                 struct sock_filter filter[SANDBOX_FILTER_ROOM]);
+unsigned short sandbox_filter_make(struct sock_filter filter[SANDBOX_FILTER_ROOM]);
 
 #endif

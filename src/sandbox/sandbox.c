@@ -368,7 +368,7 @@ static void be_sandbox(const struct sandbox_job *job, int answers, int socket)
         result = wait_for_broker(socket);
     if (!has_a_reader(answers))
         _exit(1);
-    if (!result && privileges_filter_calls(job->machine))
+    if (!result && privileges_filter_calls())
         result = SANDBOX_KEEPS_RIGHTS;
     if (!result)
         result = job->work(job->context, &answer);

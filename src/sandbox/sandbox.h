@@ -15,7 +15,6 @@
 #include <sys/types.h>
 
 #include "base/text.h"
-#include "insns/machine.h"
 
 /* Runs in the sandbox and appends its result to `answer`. 0 or a negative errno. */
 typedef int sandbox_work(void *context, struct text *answer);
@@ -29,7 +28,6 @@ typedef int sandbox_opener(unsigned how, const char *root, const char *path, str
 struct sandbox_job {
     sandbox_work *work;
     void *context;
-    const struct machine *machine; /* ours: its system calls make the reader's filter */
     const int *keep; /* descriptors that it reads; all others are closed in it. Below 0: none */
     size_t keep_count;
     sandbox_opener *open; /* for sandbox_ask(); NULL: none */

@@ -8,7 +8,6 @@
 
 #include "sandbox/sandbox.h"
 #include "base/util.h"
-#include "machine/machine.h"
 
 /* Perf maps open at a time: further processes come in a later round. */
 #define MOST_MAPS 64
@@ -407,7 +406,6 @@ static int read_files(struct naming *naming)
         .context = &reading,
         .keep = fds,
         .keep_count = collect_files(naming, fds),
-        .machine = machine_ours(),
         .memory = MOST_MEMORY,
     };
     int result = naming_plan(naming);

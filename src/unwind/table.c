@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "machine/machine.h"
 
 #define HURRY_NS 500000000
 #define PAGE_WORDS (sizeof(struct unwind_page) / sizeof(uint32_t))
@@ -301,7 +300,6 @@ int table_builder_begin(struct table_builder *builder, const int *fds, size_t co
     const struct sandbox_job job = {
         .work = make_tables,
         .context = builder,
-        .machine = machine_ours(),
         .keep = builder->fds,
         .keep_count = count,
         .aside = true,

@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 
 #include "base/reading.h"
-#include "machine/machine.h"
 #include "files.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -47,7 +46,6 @@ static int run(sandbox_work *work, void *context, struct text *answer, int *sign
 {
     const struct sandbox_job job = {
         .work = work, .context = context, .keep = kept, .keep_count = kept_count, .open = opener,
-        .machine = machine_ours(),
     };
 
     return sandbox_run(&job, answer, signal);
@@ -694,7 +692,7 @@ TEST(aside)
     const int used[] = {watch.go[0], watch.tell[1]};
     const struct sandbox_job job = {
         .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
-        .machine = machine_ours(), .aside = true, .asks_nothing = true,
+        .aside = true, .asks_nothing = true,
     };
     sandbox_watch(count_roles, NULL);
     CHECK_NUMBER(sandbox_begin(&beside, &job), 0);
@@ -746,7 +744,7 @@ TEST(asks_nothing)
         const int used[] = {watch.go[0], watch.tell[1]};
         const struct sandbox_job job = {
             .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
-            .machine = machine_ours(), .asks_nothing = !asks,
+            .asks_nothing = !asks,
         };
         CHECK_NUMBER(sandbox_begin(&beside, &job), 0);
         CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
@@ -764,7 +762,7 @@ TEST(limited)
 {
     AUTO_TEXT answer = {0};
     int on = 1, signal;
-    const struct sandbox_job job = {.work = spin, .context = &on, .machine = machine_ours(), .seconds = 1};
+    const struct sandbox_job job = {.work = spin, .context = &on, .seconds = 1};
 
     CHECK_NUMBER(sandbox_run(&job, &answer, &signal), -EBADMSG);
     CHECK_NUMBER(signal, SIGKILL);

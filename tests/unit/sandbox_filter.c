@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 {
     if (argc < 1 || read_own(argv[0]))
         return 1;
-    length = sandbox_filter_make(machine_ours(), filter);
+    length = sandbox_filter_make(filter);
     if (!length) {
         printf("SKIP there is no filter for this architecture\n");
         return 0;
