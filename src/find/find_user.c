@@ -14,6 +14,12 @@
 #include "find/library.h"
 #include "find/user_file.h"
 
+struct search {
+    struct find *find;
+    const struct library_where *where;
+    size_t known; /* how many places were found before */
+};
+
 /* ---- Answers of the reader ---- */
 
 enum { AT_RETURN = 1, NAMED = 2, IS_USDT = 4, SAME_FILE = 8 }; /* of a place */
@@ -195,11 +201,6 @@ int find_answer_read(const char *bytes, size_t length, struct find *find, int *f
 
 /* ---- Files ---- */
 
-struct locating {
-    struct find *find;
-    const struct library_where *where;
-};
-
 /* The file that a pattern means. */
 static struct found_file *file_of_pattern(const struct find *find, const struct pattern *pattern)
 {
@@ -230,14 +231,14 @@ static int list_files(struct find *find)
 /* Stops at the first file that it cannot find. */
 static int locate_apart(void *context, struct text *answer)
 {
-    const struct locating *locating = context;
-    const struct find *find = locating->find;
+    const struct search *search = context;
+    const struct find *find = search->find;
     int result = 0;
 
     for (size_t i = 0; i < find->file_count && !result; i++) {
         struct library library;
         struct text error = {0};
-        result = library_find(locating->where, find->files[i].typed, &library, &error);
+        result = library_find(search->where, find->files[i].typed, &library, &error);
         answer_put_number(answer, (uint64_t)-result);
         answer_put_text(answer, &error);
         if (!result) {
@@ -398,12 +399,13 @@ int find_files_take(struct find *find, const struct library_where *where, const 
  * Opens find->files, one for each name that a pattern has for a file. 0, or a negative errno with
  * one line in `error`. find_files_free after either.
  */
-static int open_files(struct find *find, const struct library_where *where, struct text *error)
+static int open_files(struct search *search, struct text *error)
 {
-    struct locating locating = {find, where};
+    const struct library_where *where = search->where;
+    struct find *find = search->find;
     int *keep = calloc(where->seen->count + 1, sizeof(*keep)), signal = 0, found = 0;
     const struct sandbox_job job = {
-        .work = locate_apart, .context = &locating, .keep = keep, .keep_count = where->seen->count,
+        .work = locate_apart, .context = search, .keep = keep, .keep_count = where->seen->count,
         .open = root_take_here,
     };
     struct text answer = {0};
@@ -432,11 +434,6 @@ void find_files_free(struct find *find)
 }
 
 /* ---- Places ---- */
-
-struct search {
-    struct find *find;
-    size_t known; /* how many places were found before */
-};
 
 /* ---- In the sandbox ---- */
 
@@ -560,7 +557,6 @@ int find_user_places(struct find *find, struct text *error)
 {
     struct text root = {0};
     struct library_seen seen = {0};
-    struct search search = {.find = find, .known = find->places.count};
     int result = 0;
 
     if (!find_any_of_kind(find, PATTERN_USER_FUNCTION) && !find_any_of_kind(find, PATTERN_USDT))
@@ -570,8 +566,9 @@ int find_user_places(struct find *find, struct text *error)
     if (!result && find->pid)
         result = see(find, &seen);
     const struct library_where where = {text_string(&root), find->pid, &seen};
+    struct search search = {find, &where, find->places.count};
     if (!result)
-        result = open_files(find, &where, error);
+        result = open_files(&search, error);
     library_seen_free(&seen);
     text_free(&root);
     return result ? result : run_apart(&search, error);
