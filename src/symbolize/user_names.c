@@ -273,21 +273,29 @@ static int take_part(struct reading *reading, const struct part *part, const cha
     return result;
 }
 
+/* What follows the head of the part at *at, which moves behind it. NULL: no whole part is there. */
+static const char *next_part(const struct text *answer, size_t *at, struct part *part)
+{
+    if (*at > answer->length || answer->length - *at < sizeof(*part))
+        return NULL;
+    const char *head = answer->data + *at;
+    memcpy(part, head, sizeof(*part));
+    if (part->length > answer->length - *at - sizeof(*part))
+        return NULL;
+    *at += sizeof(*part) + part->length;
+    return head + sizeof(*part);
+}
+
 /* Whole parts, as many as have come. 0, -EBADMSG or -ENOMEM. */
 static int take_parts(struct reading *reading, const struct text *answer)
 {
     struct part part;
+    const char *names;
     int result = 0;
 
-    for (size_t at = 0; !result && answer->length - at >= sizeof(part) &&
-                        reading->next <= reading->naming->step_count;
-         at += part.length) {
-        memcpy(&part, answer->data + at, sizeof(part));
-        at += sizeof(part);
-        if (part.length > answer->length - at)
-            return 0;
-        result = take_part(reading, &part, answer->data + at);
-    }
+    for (size_t at = 0; !result && reading->next <= reading->naming->step_count &&
+                        (names = next_part(answer, &at, &part));)
+        result = take_part(reading, &part, names);
     return result;
 }
 
@@ -297,12 +305,8 @@ static size_t count_parts(const struct text *answer)
     struct part part;
     size_t count = 0;
 
-    for (size_t at = sizeof(int); at <= answer->length && answer->length - at >= sizeof(part);
-         at += part.length) {
-        memcpy(&part, answer->data + at, sizeof(part));
-        at += sizeof(part);
-        count += part.length <= answer->length - at;
-    }
+    for (size_t at = sizeof(int); next_part(answer, &at, &part);)
+        count++;
     return count;
 }
 
