@@ -252,16 +252,6 @@ static bool is_called(const struct btf *btf, uint32_t name, const char *wanted)
     return name < btf->strings_size && !strcmp(btf->strings + name, wanted);
 }
 
-static bool find_named(const struct btf *btf, enum kind kind, const char *name, struct type *type)
-{
-    uint32_t at = 0;
-
-    while (take_type(btf, &at, type))
-        if (type->kind == kind && is_called(btf, type->name, name))
-            return true;
-    return false;
-}
-
 static bool is_one_of(enum kind kind, uint32_t kinds)
 {
     return kinds >> kind & 1;
@@ -373,9 +363,12 @@ int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
 int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count)
 {
     struct type type;
+    uint32_t at = 0;
 
-    if (!find_named(btf, KIND_TYPEDEF, name, &type))
-        return -ENOENT;
+    do
+        if (!take_type(btf, &at, &type))
+            return -ENOENT;
+    while (type.kind != KIND_TYPEDEF || !is_called(btf, type.name, name));
     if (!get_bare_type(btf, type.size, &type) || type.kind != KIND_PTR ||
         !get_bare_type(btf, type.size, &type) || type.kind != KIND_FUNC_PROTO)
         return -EINVAL;

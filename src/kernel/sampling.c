@@ -43,7 +43,6 @@ uint64_t sampling_rate_limit(void)
     return limit ? limit : DEFAULT_RATE_LIMIT;
 }
 
-/* For an event that counts nanoseconds. */
 uint64_t sampling_clock_period(const struct sampling_config *config)
 {
     return config->count ? config->count : NS_PER_SECOND / config->frequency;

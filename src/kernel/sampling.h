@@ -39,9 +39,9 @@ struct sampling_config {
     int program;        /* of BPF_PROG_TYPE_PERF_EVENT; the caller's to close, after the sampling */
 };
 
-/* Of a clock: nanoseconds between samples. */
 struct perf_sampled;
 struct perf_sampled sampling_event_of(const struct sampling_config *config, unsigned cpu);
+/* Of a clock: nanoseconds between samples. */
 uint64_t sampling_clock_period(const struct sampling_config *config);
 
 /* What was not sampled because samples came faster than the kernel allows. */
