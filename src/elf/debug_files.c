@@ -333,8 +333,6 @@ int debug_files_find(const struct elf *elf, const struct debug_search *where,
 /* A file without a build id is read whole: no program is larger than this. */
 #define MOST_HASHED_BYTES ((uint64_t)1 << 30)
 
-/* ---- What it is ---- */
-
 static int hash_file(const struct elf *elf, struct file_identity *identity)
 {
     struct stat about;
@@ -394,8 +392,6 @@ static bool is_it(const struct elf *elf, const struct file_identity *wanted)
         note(elf->trouble, result);
     return !result && found.kind == IDENTITY_HASH && found.hash == wanted->hash;
 }
-
-/* ---- Where it may be ---- */
 
 /* Programs by build id, as distributions link them; debug files; what debuginfod-find fetched. */
 static const struct id_place places[] = {

@@ -15,8 +15,6 @@
 #define MOST_TABLE_BYTES ((uint64_t)1 << 30)
 #define MOST_BUCKETS (1 << 22)
 
-/* ---- Pieces ---- */
-
 int elf_pieces_open(struct elf_pieces *pieces, const struct elf *elf, const struct elf_table *table)
 {
     *pieces = (struct elf_pieces){.elf = elf, .left = *table, .bytes = malloc(PIECE_BYTES)};

@@ -139,8 +139,6 @@ void frame_sections_free(struct frame_sections *sections)
 
 #define OMITTED 0xff /* DW_EH_PE_omit */
 
-/* ---- Entries ---- */
-
 /* A CIE or an FDE. */
 struct entry {
     size_t body, end; /* in the section: what follows its id, and its end */

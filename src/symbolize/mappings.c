@@ -113,27 +113,22 @@ static int mappings_add_kernel(struct symbol_mappings *mappings, struct kernel_b
 static int add_module(struct symbol_mappings *mappings, const struct symbol *symbol,
                       const struct recorded *recorded, struct symbol_mapping **module)
 {
-    char build_id[2 * ELF_LONGEST_BUILD_ID + 1] = "";
-    const char *name = symbol->file.length ? symbol->file.data : NULL;
+    const char *name = symbol->file.length ? symbol->file.data : NULL, *build_id = "";
+    char own[2 * ELF_LONGEST_BUILD_ID + 1];
     struct text path = {0};
 
-    if (name)
-        text_format(&path, "[%s]", name);
-    else
-        text_add(&path, KERNEL_PATH);
-    if (name && !recorded)
-        kernel_build_id(name, build_id);
-    int result = path.failed
-                     ? -ENOMEM
-                     : mappings_add(mappings, path.data,
-                                    name && recorded ? recorded->build_id(recorded->context, name)
-                                                     : build_id,
-                                    module);
+    text_format(&path, name ? "[%s]" : "%s", name ? name : KERNEL_PATH);
+    if (name && recorded) {
+        build_id = recorded->build_id(recorded->context, name);
+    } else if (name) {
+        kernel_build_id(name, own);
+        build_id = own;
+    }
+    int result = path.failed ? -ENOMEM : mappings_add(mappings, path.data, build_id, module);
     text_free(&path);
-    if (result)
-        return result;
-    (*module)->is_fixed = true;
-    return 0;
+    if (!result)
+        (*module)->is_fixed = true;
+    return result;
 }
 
 static bool same_module(const struct symbol *a, const struct symbol *b)
