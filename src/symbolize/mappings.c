@@ -90,29 +90,24 @@ struct kernel_bounds kernel_bounds_find(int kallsyms)
     return bounds;
 }
 
-/*
- * Adds the kernel itself; if its bounds are unknown it gets all kernel addresses. 0 or -ENOMEM.
- * *kernel is valid until another is added.
- */
+/* Adds the kernel itself; if its bounds are unknown it gets all kernel addresses. 0 or -ENOMEM. */
 static int mappings_add_kernel(struct symbol_mappings *mappings, struct kernel_bounds bounds,
-                               const char *build_id, struct symbol_mapping **kernel)
+                               const char *build_id)
 {
     if (bounds.end <= bounds.start || (bounds.start < KERNEL_HALF && bounds.end > UINT32_MAX))
         bounds = (struct kernel_bounds){KERNEL_HALF, UINT64_MAX};
-    if (mappings_add(mappings, KERNEL_PATH, build_id, kernel))
-        return -ENOMEM;
-    (*kernel)->own_start = bounds.start;
-    (*kernel)->own_limit = bounds.end;
-    (*kernel)->is_fixed = true;
-    return 0;
+    return mappings_add(mappings, KERNEL_PATH, build_id,
+                        &(struct symbol_mapping){
+                            .own_start = bounds.start, .own_limit = bounds.end, .is_fixed = true});
 }
 
 /* ---- What is outside it ---- */
 
 /* A module, or code that the kernel generated: "[nfs]", "[bpf]". */
 static int add_module(struct symbol_mappings *mappings, const struct symbol *symbol,
-                      const struct recorded *recorded, struct symbol_mapping **module)
+                      const struct recorded *recorded)
 {
+    static const struct symbol_mapping module = {.is_fixed = true};
     const char *name = symbol->file.length ? symbol->file.data : NULL, *build_id = "";
     char own[2 * ELF_LONGEST_BUILD_ID + 1];
     struct text path = {0};
@@ -124,10 +119,8 @@ static int add_module(struct symbol_mappings *mappings, const struct symbol *sym
         kernel_build_id(name, own);
         build_id = own;
     }
-    int result = path.failed ? -ENOMEM : mappings_add(mappings, path.data, build_id, module);
+    int result = path.failed ? -ENOMEM : mappings_add(mappings, path.data, build_id, &module);
     text_free(&path);
-    if (!result)
-        (*module)->is_fixed = true;
     return result;
 }
 
@@ -160,8 +153,7 @@ static void extend_module(struct symbol_mapping *module, uint64_t address,
         module->own_limit = kernel->own_start;
 }
 
-static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_options *options,
-                      struct symbol_mapping **kernel)
+static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_options *options)
 {
     const struct recorded *recorded = options->recorded;
     char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
@@ -169,9 +161,9 @@ static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_o
     if (recorded)
         return mappings_add_kernel(
             mappings, (struct kernel_bounds){recorded->kernel_start, recorded->kernel_end},
-            recorded->build_id(recorded->context, NULL), kernel);
+            recorded->build_id(recorded->context, NULL));
     kernel_build_id(NULL, build_id);
-    return mappings_add_kernel(mappings, kernel_bounds_find(options->kallsyms), build_id, kernel);
+    return mappings_add_kernel(mappings, kernel_bounds_find(options->kallsyms), build_id);
 }
 
 /*
@@ -181,10 +173,9 @@ static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_o
 int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
                          size_t count, const struct symbolize_options *options)
 {
-    struct symbol_mapping *added;
     const struct symbol *last = NULL; /* of the module added last, with none in between */
 
-    if (add_kernel(mappings, options, &added))
+    if (add_kernel(mappings, options))
         return -ENOMEM;
     const size_t kernel = mappings->count - 1;
     for (size_t i = 0; i < count; i++) {
@@ -200,9 +191,9 @@ int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const 
             if (mappings->count >= MAPPINGS_MOST)
                 return 0;
             size_t before = mappings->count - 1;
-            if (add_module(mappings, symbol, options->recorded, &added))
+            if (add_module(mappings, symbol, options->recorded))
                 return -ENOMEM;
-            begin_module(added, address, &mappings->items[kernel],
+            begin_module(&mappings->items[before + 1], address, &mappings->items[kernel],
                          before > kernel ? &mappings->items[before] : NULL);
         }
         last = is_kernels ? NULL : symbol;
@@ -233,16 +224,16 @@ void mappings_free(struct symbol_mappings *mappings)
 }
 
 int mappings_add(struct symbol_mappings *mappings, const char *path, const char *build_id,
-                 struct symbol_mapping **added)
+                 const struct symbol_mapping *wanted)
 {
     if (mappings->count >= UINT32_MAX - 1 ||
         ARRAY_RESERVE(mappings->items, mappings->room, mappings->count + 1))
         return -ENOMEM;
     struct symbol_mapping *mapping = &mappings->items[mappings->count++];
-    *mapping = (struct symbol_mapping){0};
+    *mapping = *wanted;
+    mapping->path = mapping->build_id = (struct text){0};
     text_add(&mapping->path, path);
     text_add(&mapping->build_id, build_id);
-    *added = mapping;
     return mapping->path.failed || mapping->build_id.failed ? -ENOMEM : 0;
 }
 
@@ -296,8 +287,6 @@ static bool is_same(const struct symbol_mapping *a, const struct symbol_mapping 
 static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *source,
                        const struct symbol_mapping *wanted)
 {
-    struct symbol_mapping *added;
-
     if (source->last && is_same(&mappings->items[source->last - 1], wanted))
         return 0;
     /* Copies of a file, in two containers for example, are one file by their build id. */
@@ -312,13 +301,8 @@ static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *
     source->last = 0;
     if (mappings->count >= MAPPINGS_MOST)
         return 0;
-    if (mappings_add(mappings, source->path, source->build_id, &added))
+    if (mappings_add(mappings, source->path, source->build_id, wanted))
         return -ENOMEM;
-    added->own_start = wanted->grows ? UINT64_MAX : wanted->own_start;
-    added->own_limit = wanted->own_limit;
-    added->offset = wanted->offset;
-    added->is_fixed = wanted->is_fixed;
-    added->grows = wanted->grows;
     source->last = (uint32_t)mappings->count;
     return 0;
 }
@@ -343,7 +327,7 @@ int mappings_take(struct symbol_mappings *mappings, struct mapping_source *sourc
         return 0; /* the last page: nothing can end after it, and no file has it */
     const struct elf_segment *segment = source->elf ? segment_at(source->elf, address) : NULL;
     if (!segment || !describe_segment(segment, source->elf->type == ET_EXEC, &wanted))
-        wanted = (struct symbol_mapping){.grows = true};
+        wanted = (struct symbol_mapping){.grows = true, .own_start = UINT64_MAX};
     if (find_or_add(mappings, source, &wanted))
         return -ENOMEM;
     if (!source->last)
@@ -393,7 +377,6 @@ int mappings_take_program(struct symbol_mappings *mappings, const struct traced_
 static int find_main(struct symbol_mappings *mappings, const struct traced_file *program)
 {
     char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
-    struct symbol_mapping *kernel;
 
     if (program->path && find_program(mappings, program->path))
         return 0;
@@ -401,7 +384,7 @@ static int find_main(struct symbol_mappings *mappings, const struct traced_file 
         return 0;
     mappings->main = mappings->count;
     kernel_build_id(NULL, build_id);
-    return mappings_add_kernel(mappings, (struct kernel_bounds){0}, build_id, &kernel);
+    return mappings_add_kernel(mappings, (struct kernel_bounds){0}, build_id);
 }
 
 /* ---- Places ---- */

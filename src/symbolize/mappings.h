@@ -86,8 +86,8 @@ void kernel_build_id(const char *module, char text[2 * ELF_LONGEST_BUILD_ID + 1]
 /* Anything larger is not part of a program. */
 #define MAPPINGS_LARGEST ((uint64_t)1 << 40)
 
-/* Adds a mapping without addresses; *added is valid until another is added. 0 or -ENOMEM. */
+/* Adds a mapping like this one, but with this path and build id. 0 or -ENOMEM. */
 int mappings_add(struct symbol_mappings *mappings, const char *path, const char *build_id,
-                 struct symbol_mapping **added);
+                 const struct symbol_mapping *wanted);
 
 #endif

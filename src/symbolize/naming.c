@@ -70,12 +70,6 @@ struct range {
     uint64_t start, limit;
 };
 
-/* An answer is read twice: first to check it, then to use it. */
-struct reading {
-    struct answer answer;
-    struct range *ranges; /* of the mappings */
-};
-
 #define LONGEST ((size_t)1 << 20) /* of names; demangled ones may be long */
 
 static bool makes_sense(const struct symbol_mapping *mapping)
@@ -85,12 +79,11 @@ static bool makes_sense(const struct symbol_mapping *mapping)
                            : mapping->own_limit - mapping->own_start <= 2 * MAPPINGS_LARGEST);
 }
 
-static void take_mapping(struct reading *reading, struct symbol_mappings *mappings,
+static void take_mapping(struct answer *answer, struct symbol_mappings *mappings,
                          struct range *range)
 {
-    struct answer *answer = &reading->answer;
     struct text path = {0}, build_id = {0};
-    struct symbol_mapping read = {0}, *added;
+    struct symbol_mapping read = {0};
     const unsigned flags = answer_take_flags(answer, IS_FIXED | GROWS);
 
     answer_take_text(answer, LONGEST, &path);
@@ -101,23 +94,17 @@ static void take_mapping(struct reading *reading, struct symbol_mappings *mappin
     read.own_limit = range->limit = answer_take_number(answer);
     read.offset = answer_take_number(answer);
     answer->is_bad = answer->is_bad || !makes_sense(&read);
-    if (answer->for_good && !answer->is_bad && !answer->failed) {
-        if (mappings_add(mappings, text_string(&path), text_string(&build_id), &added)) {
-            answer->failed = true;
-        } else {
-            read.path = added->path;
-            read.build_id = added->build_id;
-            *added = read;
-        }
-    }
+    if (answer->for_good && !answer->is_bad && !answer->failed)
+        answer->failed =
+            mappings_add(mappings, text_string(&path), text_string(&build_id), &read) != 0;
     text_free(&path);
     text_free(&build_id);
 }
 
-static void take_symbol(struct reading *reading, struct symbol *symbol, size_t known,
-                        uint64_t count)
+/* Its mapping is one of the `count` whose ranges the answer has, behind the known ones. */
+static void take_symbol(struct answer *answer, struct symbol *symbol, const struct range *ranges,
+                        size_t known, uint64_t count)
 {
-    struct answer *answer = &reading->answer;
     const unsigned flags = answer_take_flags(answer, IS_JITTED | HAS_START | HAS_MAPPING);
     const uint64_t offset = answer_take_number(answer);
     uint64_t mapping = 0, at = 0;
@@ -129,7 +116,7 @@ static void take_symbol(struct reading *reading, struct symbol *symbol, size_t k
         at = answer_take_number(answer);
         answer->is_bad = answer->is_bad || mapping <= known || mapping > known + count;
         if (!answer->is_bad) {
-            const struct range *range = &reading->ranges[mapping - known - 1];
+            const struct range *range = &ranges[mapping - known - 1];
             answer->is_bad = at < range->start || at >= range->limit;
         }
     }
@@ -155,39 +142,38 @@ static void take_notes(struct answer *answer, struct symbolize_notes *notes)
     notes->more_packed = flags & MORE_PACKED;
 }
 
-static void read_all(struct reading *reading, const struct names_request *request)
+static void read_all(struct answer *answer, const struct names_request *request)
 {
-    struct answer *answer = &reading->answer;
     const uint64_t count = answer_take_number(answer);
 
     answer->is_bad = answer->is_bad || (count && !request->mappings) ||
                       count > (uint64_t)(answer->end - answer->at) ||
                       count > UINT32_MAX - 2 - request->known;
-    reading->ranges = answer->is_bad ? NULL : calloc((size_t)count + 1, sizeof(*reading->ranges));
-    answer->failed = !reading->ranges;
+    struct range *ranges = answer->is_bad ? NULL : calloc((size_t)count + 1, sizeof(*ranges));
+    answer->failed = !ranges;
     for (uint64_t i = 0; i < count && !answer->is_bad && !answer->failed; i++)
-        take_mapping(reading, request->mappings, &reading->ranges[i]);
+        take_mapping(answer, request->mappings, &ranges[i]);
     for (size_t i = 0; i < request->count && !answer->is_bad && !answer->failed; i++)
-        take_symbol(reading, request->symbols[i], request->known, count);
+        take_symbol(answer, request->symbols[i], ranges, request->known, count);
     if (!answer->is_bad && !answer->failed)
         take_notes(answer, request->notes);
     answer->is_bad = answer->is_bad || (!answer->failed && answer->at != answer->end);
-    free(reading->ranges);
+    free(ranges);
 }
 
 int names_answer_read(const char *bytes, size_t length, const struct names_request *request)
 {
-    struct reading look = {.answer = {.at = bytes, .end = bytes + length}};
+    struct answer answer = {.at = bytes, .end = bytes + length};
 
     if (!length)
         return -EBADMSG;
-    read_all(&look, request);
-    if (look.answer.is_bad || look.answer.failed)
-        return look.answer.is_bad ? -EBADMSG : -ENOMEM;
-    struct reading reading = {
-        .answer = {.at = bytes, .end = bytes + length, .for_good = true}};
-    read_all(&reading, request);
-    return reading.answer.failed ? -ENOMEM : 0;
+    /* First to check it, then to use it. */
+    read_all(&answer, request);
+    if (answer.is_bad || answer.failed)
+        return answer.is_bad ? -EBADMSG : -ENOMEM;
+    answer = (struct answer){.at = bytes, .end = bytes + length, .for_good = true};
+    read_all(&answer, request);
+    return answer.failed ? -ENOMEM : 0;
 }
 
 /* ---- Names from files ---- */

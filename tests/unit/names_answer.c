@@ -18,7 +18,7 @@ struct side {
 /* As when the sandbox is created: the kernel's mapping and places are there. */
 static void begin(struct side *side)
 {
-    struct symbol_mapping *kernel;
+    static const struct symbol_mapping kernel;
 
     *side = (struct side){.notes.unknown_frames = true};
     for (size_t i = 0; i < COUNT; i++) {
@@ -41,14 +41,10 @@ static void end(struct side *side)
 
 static void add_mapping(struct side *side, const char *path, uint64_t start, uint64_t limit, bool grows)
 {
-    struct symbol_mapping *added;
+    const struct symbol_mapping mapping = {
+        .own_start = start, .own_limit = limit, .offset = 0x2000, .grows = grows, .is_fixed = !grows};
 
-    CHECK_NUMBER(mappings_add(&side->mappings, path, "c0ffee", &added), 0);
-    added->own_start = start;
-    added->own_limit = limit;
-    added->offset = 0x2000;
-    added->grows = grows;
-    added->is_fixed = !grows;
+    CHECK_NUMBER(mappings_add(&side->mappings, path, "c0ffee", &mapping), 0);
 }
 
 static void map(struct side *side, size_t symbol, uint32_t mapping, uint64_t at)
