@@ -302,13 +302,6 @@ static int add_ring(void *context, unsigned cpu)
     return result ? result : perf_enable(fd);
 }
 
-static int open_rings(struct perf_rings *rings, size_t bytes)
-{
-    int result = cpus_each_online(add_ring, &(struct opening){rings, bytes});
-
-    return result ? result : rings->count ? 0 : -ENODEV;
-}
-
 int perf_rings_open(struct perf_rings *rings, size_t bytes)
 {
     *rings = (struct perf_rings){.map = -1, .record = malloc(PERF_RING_MOST_RECORD_BYTES)};
@@ -316,7 +309,9 @@ int perf_rings_open(struct perf_rings *rings, size_t bytes)
         return -ENOMEM;
     int result = bpf_create_numbered(&rings->map, BPF_MAP_TYPE_PERF_EVENT_ARRAY, "buffers",
                                      sizeof(uint32_t), (uint32_t)cpus_possible());
-    return result ? result : open_rings(rings, bytes);
+    if (!result)
+        result = cpus_each_online(add_ring, &(struct opening){rings, bytes});
+    return result ? result : rings->count ? 0 : -ENODEV;
 }
 
 void perf_rings_close(struct perf_rings *rings)
