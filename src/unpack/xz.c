@@ -187,6 +187,7 @@ static int read_index(struct xz *xz, size_t *size)
     struct source *source = &xz->source;
     const unsigned char *begin = source->at;
     uint64_t blocks, records = xz->records, unpadded_size, unpacked_size;
+    struct source crc;
 
     if (!source_take_zeros(source, 1) || take_number(source, &blocks) || blocks != xz->blocks)
         return -EBADMSG;
@@ -198,11 +199,9 @@ static int read_index(struct xz *xz, size_t *size)
     }
     *size = (size_t)(source->at - begin);
     if (xz->records != records || !source_take_zeros(source, padding(*size)) ||
-        source->left < CRC32_BYTES)
+        !source_take(source, CRC32_BYTES, &crc))
         return -EBADMSG;
     *size += padding(*size);
-    source->at += CRC32_BYTES;
-    source->left -= CRC32_BYTES;
     return is_sound(xz, begin, *size) ? 0 : -EBADMSG;
 }
 
