@@ -119,22 +119,14 @@ static OWN void breed(void)
     NO_TAIL_CALL;
 }
 
-static uint64_t cpu_time(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static OWN void spin(uint64_t ms)
 {
-    uint64_t end = cpu_time() + ms * 1000000;
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
 
     do
         for (volatile int i = 0; i < 200000; i++) {
         }
-    while (cpu_time() < end);
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end);
 }
 
 static OWN void inner(const char *way, uint64_t number)
@@ -266,8 +258,8 @@ int main(int argc, char **argv)
     const int moved = argc > 1 && !strcmp(argv[1], "-M");
     const int deleted = argc > 1 && !strcmp(argv[1], "-d");
     const int begun = deleted + moved;
-    const int waits = argc > 1 + begun && !strcmp(argv[1 + begun], "-w");
 
+    asked.waits = argc > 1 + begun && !strcmp(argv[1 + begun], "-w");
     if (argc > 1 && !strcmp(argv[1], "-m"))
         go_to_memory(argv);
     if (moved) {
@@ -277,14 +269,13 @@ int main(int argc, char **argv)
     }
     if (deleted && unlink(argv[0]))
         return 2;
-    argc -= begun + waits;
-    argv += begun + waits;
+    argc -= begun + asked.waits;
+    argv += begun + asked.waits;
     if (argc != 3)
         return 2;
     const uint64_t number = number_of(argv[2]);
     begin(NULL);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     if (!strcmp(argv[1], "forks"))
         fork_each(number);
     else if (!strcmp(argv[1], "wide"))

@@ -18,7 +18,7 @@
  *   -x PID           the copy stays until this process has it open, too: a tracer that waits for a
  *                    CPU learns of the copy late. After 10 s the copy is removed anyway.
  *   -N COMM          the command name of all
- *   -w, -k           as ever
+ *   -w, -k           as in other workloads
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,32 +30,11 @@
 #include "word.h"
 
 struct brief_options {
-    const char *n, *life, *comm, *directory, *other, *tracer;
+    const char *n, *life, *directory, *other, *tracer;
     int forks_only, by_vfork;
 };
 
-void brief_inner(uint64_t *made);
-void brief_outer(uint64_t *made);
-
-APART void brief_inner(uint64_t *made)
-{
-    FRAME;
-    ++*made;
-    call_kernel(SYS_getppid, 0);
-}
-
-APART void brief_outer(uint64_t *made)
-{
-    FRAME;
-    brief_inner(made);
-    NO_TAIL_CALL;
-}
-
-static void die(const char *what)
-{
-    perror(what);
-    exit(2);
-}
+DEFINE_CALLS(brief)
 
 /* The work of a process: the parent learns from the pipe how many calls it made. */
 static APART void live(unsigned long n, unsigned long life, int result)
@@ -93,7 +72,7 @@ static void become(const char *program, const struct brief_options *options, int
     char fd[16];
 
     snprintf(fd, sizeof(fd), "%d", result);
-    execl(program, program, "-R", fd, "-n", options->n, "-l", options->life, "-N", options->comm,
+    execl(program, program, "-R", fd, "-n", options->n, "-l", options->life, "-N", asked.comm,
           (char *)NULL);
     die(program);
 }
@@ -162,12 +141,13 @@ static APART uint64_t run_one(const struct brief_options *options, unsigned long
 
 int main(int argc, char **argv)
 {
-    struct brief_options options = { .n = "10", .life = "5000", .comm = "brief" };
+    struct brief_options options = { .n = "10", .life = "5000" };
     unsigned long processes = 200;
-    int option, waits = 0, stays = 0, result = -1;
+    int option, result = -1;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "c:n:l:fvd:o:x:N:wkR:")) != -1) {
+    asked.comm = "brief";
+    while ((option = next_option(argc, argv, "c:n:l:fvd:o:x:R:")) != -1) {
         switch (option) {
         case 'c': processes = number_of(optarg); break;
         case 'n': options.n = optarg; break;
@@ -177,24 +157,18 @@ int main(int argc, char **argv)
         case 'd': options.directory = optarg; break;
         case 'o': options.other = optarg; break;
         case 'x': options.tracer = optarg; break;
-        case 'N': options.comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         case 'R': result = (int)number_of(optarg); break;
         default: return 2;
         }
     }
     if (options.directory && !options.other)
         return 2;
-    begin(options.comm);
+    begin(asked.comm);
     if (result >= 0)
         live(number_of(options.n), number_of(options.life), result);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     for (unsigned long i = 0; i < processes; i++)
         made += run_one(&options, i);
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }

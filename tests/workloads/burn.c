@@ -14,9 +14,7 @@
  *
  *   -s MS       1000
  *   -F HZ       997
- *   -N COMM     the name of all threads
- *   -w          prints `ready` and waits for SIGUSR2
- *   -k          waits again before the end
+ *   -N COMM, -w, -k   as in other workloads
  *
  * `count tid N` and `count other_tid N` tell the threads apart; they are printed before `ready`.
  */
@@ -54,14 +52,6 @@ static inline __attribute__((always_inline)) uint64_t thread_ns(void)
     struct timespec now;
 
     call_kernel_all(CALL_CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t wall_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -150,41 +140,34 @@ int main(int argc, char **argv)
 {
     struct burner self = {.cpu = 0, .state = (uint64_t)getpid()};
     struct burner second = {.cpu = 1, .state = (uint64_t)getpid() + 1};
-    int option, waits = 0, stays = 0, two = 0;
-    const char *comm = NULL;
+    int option, two = 0;
 
-    while ((option = getopt(argc, argv, "s:F:2N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "s:F:2")) != -1) {
         switch (option) {
         case 's': wanted = (uint64_t)number_of(optarg) * 1000000; break;
         case 'F': period = 1000000000 / number_of(optarg); break;
         case '2': two = 1; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
     pthread_barrier_init(&start, NULL, 1 + (unsigned)two);
     if (two && pthread_create(&second.thread, NULL, burn_other, &second))
         return 2;
     pthread_barrier_wait(&start);
     pin_to_cpu(self.cpu); /* a thread that is created after this would have no other CPU */
     printf("count tid %d\ncount other_tid %d\n", (int)getpid(), other_tid);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     pthread_barrier_wait(&start);
-    const uint64_t began = wall_ns();
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     burn(&self);
     if (two)
         pthread_join(second.thread, NULL);
-    const uint64_t wall = wall_ns() - began;
+    const uint64_t wall = clock_ns(CLOCK_MONOTONIC) - began;
     say_part("greater", &self, 0);
     say_part("lesser", &self, 1);
     say_part("other", &second, 0);
     printf("count wall_most %.0f\n", (double)wall / (double)period);
     say_done(0);
-    if (stays)
-        wait_for_word();
     return 0;
 }

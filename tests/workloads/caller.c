@@ -94,29 +94,22 @@ static void call_each(void)
 int main(int argc, char **argv)
 {
     unsigned long wanted = 100, depth = 10;
-    int option, waits = 0, stays = 0;
-    const char *comm = NULL;
+    int option;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "n:r:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:r:")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'r': depth = number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
-    if (waits)
-        say_ready_and_wait();
+    begin(asked.comm);
+    wait_if_asked();
     for (; made < wanted; made++) {
         call_each();
         call_deep((unsigned)depth);
     }
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -16,18 +16,10 @@
  */
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "arch.h"
-#include "cpus.h"
+#include "word.h"
 
 #define MOST_THREADS 256
 
@@ -53,29 +45,13 @@ static const struct {
     { "sched_yield", SYS_sched_yield },
 };
 
-static void die(const char *what)
-{
-    fprintf(stderr, "calls: %s\n", what);
-    exit(2);
-}
-
-static unsigned long number(const char *text)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-
-    if (end == text || *end)
-        die("not a number");
-    return value;
-}
-
 static long find_call(const char *name)
 {
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
         if (!strcmp(calls[i].name, name))
             return calls[i].number;
     }
-    return (long)number(name);
+    return (long)number_of(name);
 }
 
 static void set_name(const char *escaped)
@@ -95,7 +71,7 @@ static void set_name(const char *escaped)
     prctl(PR_SET_NAME, name);
 }
 
-static __attribute__((noinline)) uint64_t make_calls(long call, int yields, uint64_t wanted)
+static APART uint64_t make_calls(long call, int yields, uint64_t wanted)
 {
     uint64_t made = 0;
 
@@ -122,7 +98,7 @@ static void *work(void *argument)
  * Waits for SIGUSR2 or a line on stdin. End of file on stdin is not a line: then only the signal
  * counts.
  */
-static void wait_for_word(int signals)
+static void wait_for_signal_or_line(int signals)
 {
     struct pollfd sources[2] = { { signals, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
     struct signalfd_siginfo info;
@@ -146,30 +122,28 @@ int main(int argc, char **argv)
 {
     static struct worker workers[MOST_THREADS];
     unsigned long threads = 1, wanted = 1000;
-    int option, yields = 0, wait_first = 0, keep = 0, signals;
+    int option, yields = 0, signals;
     uint64_t total = 0;
     pthread_barrier_t start;
     sigset_t set;
     long call = find_call("getppid");
 
-    while ((option = getopt(argc, argv, "t:n:c:N:ywk")) != -1) {
+    while ((option = next_option(argc, argv, "t:n:c:y")) != -1) {
         switch (option) {
-        case 't': threads = number(optarg); break;
-        case 'n': wanted = number(optarg); break;
+        case 't': threads = number_of(optarg); break;
+        case 'n': wanted = number_of(optarg); break;
         case 'c': call = find_call(optarg); break;
-        case 'N': set_name(optarg); break;
         case 'y': yields = 1; break;
-        case 'w': wait_first = 1; break;
-        case 'k': keep = 1; break;
         default: return 2;
         }
     }
     if (!threads || threads > MOST_THREADS || optind != argc)
-        die("usage: calls [-t THREADS] [-n N] [-c CALL] [-N COMM] [-y] [-w] [-k]");
-    setvbuf(stdout, NULL, _IOLBF, 0);
+        return 2;
+    begin(NULL);
+    if (asked.comm)
+        set_name(asked.comm);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
-    sigprocmask(SIG_BLOCK, &set, NULL);
     signals = signalfd(-1, &set, 0);
 
     pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
@@ -178,11 +152,11 @@ int main(int argc, char **argv)
             .index = i, .call = call, .yields = yields, .wanted = wanted, .start = &start
         };
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-            die("cannot create a thread");
+            return 2;
     }
-    if (wait_first) {
+    if (asked.waits) {
         printf("ready\n");
-        wait_for_word(signals);
+        wait_for_signal_or_line(signals);
     }
     pthread_barrier_wait(&start);
     for (unsigned i = 0; i < threads; i++) {
@@ -190,7 +164,7 @@ int main(int argc, char **argv)
         total += workers[i].made;
     }
     printf("done CALLS=%llu\n", (unsigned long long)total);
-    if (keep)
-        wait_for_word(signals);
+    if (asked.stays)
+        wait_for_signal_or_line(signals);
     return 0;
 }

@@ -11,9 +11,7 @@
  *   -n N, -m M   1000 each
  *   -l           target() calls libc's getpgid(), too
  *   -x           the main thread ends first of all: the other one makes the M calls alone
- *   -N COMM      the command name
- *   -w           prints `ready` and waits for SIGUSR2 before the calls
- *   -k           waits again before the end
+ *   -N COMM, -w, -k   as in other workloads
  *   -A           prints the addresses of target and main, and that is all
  *
  * The Makefile makes this in many shapes. -DFAR_TEXT: the chains are in a section of their own,
@@ -36,7 +34,7 @@ struct chain {
     uint64_t wanted, made;
 };
 
-static int calls_libc, leaderless, waits, stays;
+static int calls_libc, leaderless;
 static struct chain a = { 1000, 0 }, b = { 1000, 0 };
 
 #ifdef MANGLED
@@ -117,8 +115,6 @@ static void say_counts(void)
     say_count("a", a.made);
     say_count("b", b.made);
     say_done(a.made + b.made);
-    if (stays)
-        wait_for_word();
 }
 
 /* Ends the leader: /proc/PID/maps is then empty, though the process still runs. */
@@ -136,8 +132,7 @@ static void wait_without_leader(void)
         if (status)
             fclose(status);
     }
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
 }
 
 APART void *thread_b(void *argument)
@@ -171,31 +166,26 @@ static int print_addresses(void)
 int main(int argc, char **argv)
 {
     int option;
-    const char *comm = NULL;
     pthread_t thread;
 
-    while ((option = getopt(argc, argv, "n:m:lxN:wkA")) != -1) {
+    while ((option = next_option(argc, argv, "n:m:lxA")) != -1) {
         switch (option) {
         case 'n': a.wanted = number_of(optarg); break;
         case 'm': b.wanted = number_of(optarg); break;
         case 'l': calls_libc = 1; break;
         case 'x': leaderless = 1; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         case 'A': return print_addresses();
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
     pthread_barrier_init(&start, NULL, 2);
     if (pthread_create(&thread, NULL, thread_b, &b))
         return 2;
     pin_to_cpu(0);
     if (leaderless)
         pthread_exit(NULL);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     pthread_barrier_wait(&start);
     for (uint64_t i = 0; i < a.wanted; i++)
         chain_a1(&a);

@@ -12,7 +12,6 @@
  *   -N COMM, -w, -k   as in other workloads
  */
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch.h"
@@ -33,25 +32,17 @@ static pthread_barrier_t start;
 void burn(struct burner *self);
 void descend(struct burner *self, unsigned left);
 
-static uint64_t thread_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Reading the clock takes far less time than the work in between: samples hit this function. */
 APART void burn(struct burner *self)
 {
-    const uint64_t begin = thread_ns();
+    const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
     FRAME;
     call_kernel(SYS_getppid, 0);
     do {
         for (unsigned i = 0; i < 1000000; i++)
             __asm__ volatile("" ::: "memory");
-    } while (thread_ns() - begin < wanted);
+    } while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin < wanted);
     self->made++;
 }
 
@@ -82,39 +73,32 @@ int main(int argc, char **argv)
 {
     static struct burner burners[MOST_THREADS];
     unsigned long threads = 1;
-    int option, waits = 0, stays = 0;
-    const char *comm = NULL;
+    int option;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "t:s:f:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "t:s:f:")) != -1) {
         switch (option) {
         case 't': threads = number_of(optarg); break;
         case 's': wanted = (uint64_t)number_of(optarg) * 1000000; break;
         case 'f': frames = (unsigned)number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
     if (!threads || threads > MOST_THREADS || !frames)
         return 2;
-    begin(comm);
+    begin(asked.comm);
     pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
     for (unsigned i = 0; i < threads; i++) {
         burners[i].index = i;
         if (pthread_create(&burners[i].thread, NULL, work, &burners[i]))
             return 2;
     }
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     pthread_barrier_wait(&start);
     for (unsigned i = 0; i < threads; i++) {
         pthread_join(burners[i].thread, NULL);
         made += burners[i].made;
     }
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -26,18 +26,12 @@
 static void *pieces[MOST_PIECES];
 static size_t count;
 
-static void fail_at(const char *path)
-{
-    perror(path);
-    exit(2);
-}
-
 static void be_first_to_go(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY);
 
     if (file < 0 || write(file, "1000", 4) != 4)
-        fail_at("/proc/self/oom_score_adj");
+        die("/proc/self/oom_score_adj");
     close(file);
 }
 
@@ -49,7 +43,7 @@ static unsigned long available_kb(void)
     const char *at;
 
     if (size <= 0)
-        fail_at("/proc/meminfo");
+        die("/proc/meminfo");
     close(file);
     text[size] = '\0';
     at = strstr(text, "MemAvailable:");

@@ -17,26 +17,11 @@
 #include "word.h"
 
 static unsigned long n = 1000;
-static int waits, stays;
 static pthread_t first;
 
-void ends_inner(uint64_t *made);
-void ends_outer(uint64_t *made);
 void *thread_b(void *unused);
 
-APART void ends_inner(uint64_t *made)
-{
-    FRAME;
-    ++*made;
-    call_kernel(SYS_getppid, 0);
-}
-
-APART void ends_outer(uint64_t *made)
-{
-    FRAME;
-    ends_inner(made);
-    NO_TAIL_CALL;
-}
+DEFINE_CALLS(ends)
 
 APART void *thread_b(void *unused)
 {
@@ -44,13 +29,10 @@ APART void *thread_b(void *unused)
 
     FRAME;
     pthread_join(first, NULL);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     while (made < n)
         ends_outer(&made);
     say_done(made);
-    if (stays)
-        wait_for_word();
     exit(0);
     return unused;
 }
@@ -63,32 +45,26 @@ static APART void start_and_end(void)
 
     if (!child)
         _exit(0);
-    if (child < 0 || waitpid(child, &status, 0) != child) {
-        perror("vfork");
-        exit(2);
-    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        die("vfork");
 }
 
 int main(int argc, char **argv)
 {
     unsigned long processes = 10000, cpu = 0;
-    const char *comm = NULL;
     int option, outlives = 0;
     pthread_t other;
 
-    while ((option = getopt(argc, argv, "c:i:on:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "c:i:on:")) != -1) {
         switch (option) {
         case 'c': processes = number_of(optarg); break;
         case 'i': cpu = number_of(optarg); break;
         case 'o': outlives = 1; break;
         case 'n': n = number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
     if (!outlives) {
         pin_to_cpu((unsigned)cpu);
         while (processes--)

@@ -8,22 +8,13 @@
  *
  *   -n N   1
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "word.h"
 
 #define EXCHANGE 2 /* RENAME_EXCHANGE of linux/fs.h */
-
-static void die(const char *what)
-{
-    fprintf(stderr, "exchange: %s: %s\n", what, strerror(errno));
-    exit(2);
-}
 
 static void say(const char *word)
 {

@@ -14,9 +14,7 @@
  *   -t           a thread that is not the first one, which was there all along, goes on as the other
  *                program
  *   -T           likewise, a thread that begins only then
- *   -N COMM      the command name of all
- *   -w           prints `ready` and waits for SIGUSR2 before the first round
- *   -k           waits again before the end
+ *   -N COMM, -w, -k   as in other workloads; -N holds for both programs
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -33,33 +31,17 @@
 #define TEXT_OF(name) TEXT(name)
 
 #define OUTER NAMED(NAME, _outer)
-#define INNER NAMED(NAME, _inner)
 
-void OUTER(uint64_t *made);
-void INNER(uint64_t *made);
-
-APART void INNER(uint64_t *made)
-{
-    FRAME;
-    ++*made;
-    call_kernel(SYS_getppid, 0);
-}
-
-APART void OUTER(uint64_t *made)
-{
-    FRAME;
-    INNER(made);
-    NO_TAIL_CALL;
-}
+DEFINE_CALLS(NAME)
 
 /* OTHER gets this program as its own OTHER. */
 enum { THERE = 1, NEW };
 
 struct going {
-    const char *self, *other, *n, *comm;
+    const char *self, *other, *n;
     unsigned long rounds;
     uint64_t so_far;
-    int stays, by_thread;
+    int by_thread;
     pthread_barrier_t gone; /* with THERE: its turn has come */
 };
 
@@ -74,50 +56,46 @@ static void *go_on(void *argument)
         pthread_barrier_wait(&going->gone);
     snprintf(rounds_left, sizeof(rounds_left), "%lu", going->rounds - 1);
     snprintf(made, sizeof(made), "%llu", (unsigned long long)going->so_far);
-    if (going->comm) {
+    if (asked.comm) {
         words[count++] = "-N";
-        words[count++] = going->comm;
+        words[count++] = asked.comm;
     }
-    if (going->stays)
+    if (asked.stays)
         words[count++] = "-k";
     if (going->by_thread)
         words[count++] = going->by_thread == THERE ? "-t" : "-T";
     words[count] = going->self;
     execv(going->other, (char **)(uintptr_t)words);
-    perror(going->other);
-    exit(2);
+    die(going->other);
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    const char *n = "1000", *comm = NULL;
+    const char *n = "1000";
     unsigned long rounds = 1, wanted;
     uint64_t made = 0, so_far = 0;
-    int option, waits = 0, stays = 0, by_thread = 0;
+    int option, by_thread = 0;
     pthread_t thread;
 
-    while ((option = getopt(argc, argv, "n:r:s:tTN:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:r:s:tT")) != -1) {
         switch (option) {
         case 'n': n = optarg; break;
         case 'r': rounds = number_of(optarg); break;
         case 's': so_far = number_of(optarg); break;
         case 't': by_thread = THERE; break;
         case 'T': by_thread = NEW; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
     wanted = number_of(n);
-    struct going going = {.self = argv[0], .other = optind < argc ? argv[optind] : "", .n = n, .comm = comm,
-                          .rounds = rounds, .so_far = so_far, .stays = stays, .by_thread = by_thread};
+    struct going going = {.self = argv[0], .other = optind < argc ? argv[optind] : "", .n = n,
+                          .rounds = rounds, .so_far = so_far, .by_thread = by_thread};
     pthread_barrier_init(&going.gone, NULL, 2);
     if (rounds > 1 && by_thread == THERE && pthread_create(&thread, NULL, go_on, &going))
         return 2;
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     for (unsigned long i = 0; i < wanted; i++)
         OUTER(&made);
     say_count(TEXT_OF(NAME), made);
@@ -131,7 +109,5 @@ int main(int argc, char **argv)
     if (rounds > 1)
         pthread_join(thread, NULL);
     say_done(going.so_far);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * family [-n N] [-c PROCESSES] [-d MILLISECONDS] [-t ROUNDS] [-m]
+ * family [-n N] [-c PROCESSES] [-t ROUNDS] [-m]
  *
  * Processes and threads started in every possible way: each makes N calls of getppid(2), through
  * family_call(). Then PROCESSES processes, two at a time, make one call each. Prints `done CALLS=` for those that ended
@@ -8,7 +8,6 @@
  *
  *   -n N             10
  *   -c PROCESSES     100
- *   -d MILLISECONDS  before all else it sleeps so long
  *   -t ROUNDS        so often two threads fork while two others run (1)
  *   -m               a member that was made by an exec: its calls, and no more
  */
@@ -26,12 +25,6 @@
 static unsigned long n = 10;
 static const char *self, *typed;
 extern char **environ;
-
-static void die(const char *what)
-{
-    perror(what);
-    exit(2);
-}
 
 static APART void family_call(void)
 {
@@ -254,23 +247,21 @@ static uint64_t brief(unsigned long processes)
 
 int main(int argc, char **argv)
 {
-    unsigned long processes = 100, delay = 0, rounds = 1;
+    unsigned long processes = 100, rounds = 1;
     uint64_t members = 1;
     int option, member = 0;
 
     self = argv[0];
     typed = "10";
-    while ((option = getopt(argc, argv, "n:c:d:t:m")) != -1) {
+    while ((option = getopt(argc, argv, "n:c:t:m")) != -1) {
         switch (option) {
         case 'n': n = number_of(typed = optarg); break;
         case 'c': processes = number_of(optarg); break;
-        case 'd': delay = number_of(optarg); break;
         case 't': rounds = number_of(optarg); break;
         case 'm': member = 1; break;
         default: return 2;
         }
     }
-    usleep((unsigned)delay * 1000);
     call();
     if (member)
         return 0;

@@ -48,35 +48,28 @@ static uint64_t faults_so_far(void)
 int main(int argc, char **argv)
 {
     unsigned long count = 1000, naps = 0;
-    int option, waits = 0, stays = 0;
+    int option;
     long size = sysconf(_SC_PAGESIZE);
-    const char *comm = NULL;
 
-    while ((option = getopt(argc, argv, "n:z:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:z:")) != -1) {
         switch (option) {
         case 'n': count = number_of(optarg); break;
         case 'z': naps = number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
     char *pages = mmap(NULL, count * (unsigned long)size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return 2;
     madvise(pages, count * (unsigned long)size, MADV_NOHUGEPAGE); /* else one fault serves many */
     faults_so_far(); /* its own first accesses happen here */
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     uint64_t before = faults_so_far();
     touch(pages, count, size);
     say_count("faults", faults_so_far() - before);
     nap(naps);
     say_done(count);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * guises [-w] [-k] [-n N] [-r ROUNDS] [-t THREADS]
+ * guises [-w] [-k] [-n N] [-r ROUNDS]
  *
  * Threads that change their names and real users while they run: in each round each thread takes each
  * of the names red, green and blue, as each of the users 4242 and 4243, and as such makes N calls of
@@ -14,22 +14,15 @@
  *
  * The effective user stays root, as in set-user-ID programs.
  *
- *   -w           prints `ready` and waits for SIGUSR2
- *   -k           waits again before the end
+ *   -w, -k       as in other workloads
  *   -x N         what the child executes
  */
 #include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "arch.h"
+#include "word.h"
 
 #ifdef SYS_setresuid32
 #define SET_USERS SYS_setresuid32
@@ -45,7 +38,7 @@
 #define SLEEP_NS 4000000
 #define NAMES 3
 #define USERS 2
-#define MOST_THREADS 16
+#define THREADS 3
 
 static const char *const names[NAMES] = {"red", "green", "blue"};
 static const unsigned users[USERS] = {4242, 4243};
@@ -60,21 +53,11 @@ struct worker {
     struct guise guises[NAMES][USERS];
 };
 
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Of this thread alone, unlike libc's. */
 static void become(unsigned user)
 {
-    if (syscall(SET_USERS, user, 0, 0)) {
-        perror("guises: setresuid");
-        exit(2);
-    }
+    if (syscall(SET_USERS, user, 0, 0))
+        die("setresuid");
 }
 
 static uint64_t make_calls(uint64_t wanted)
@@ -92,7 +75,7 @@ static void add_time(struct guise *guise, uint64_t before, uint64_t after, uint6
     if (!guise)
         return;
     guise->least += end - after;
-    guise->most += now() - before;
+    guise->most += clock_ns(CLOCK_MONOTONIC) - before;
 }
 
 static void *work(void *argument)
@@ -105,30 +88,30 @@ static void *work(void *argument)
     for (unsigned long round = 0; round < rounds; round++)
         for (unsigned i = 0; i < NAMES * USERS; i++) {
             struct guise *guise = &worker->guises[i / USERS][i % USERS];
-            uint64_t begin = now();
+            uint64_t begin = clock_ns(CLOCK_MONOTONIC);
             become(users[i % USERS]);
             prctl(PR_SET_NAME, names[i / USERS]);
             add_time(last, before, after, begin);
             last = guise;
             before = begin;
-            after = now();
+            after = clock_ns(CLOCK_MONOTONIC);
             guise->calls += make_calls(n * (i / USERS + 1));
-            begin = now();
+            begin = clock_ns(CLOCK_MONOTONIC);
             nanosleep(&pause, NULL);
-            guise->slept += now() - begin;
+            guise->slept += clock_ns(CLOCK_MONOTONIC) - begin;
         }
-    uint64_t end = now();
+    uint64_t end = clock_ns(CLOCK_MONOTONIC);
     prctl(PR_SET_NAME, "guises");
     become(0);
     add_time(last, before, after, end);
     return NULL;
 }
 
-static void print_all(const struct worker *workers, unsigned long threads)
+static void print_all(const struct worker *workers)
 {
     for (unsigned i = 0; i < NAMES * USERS; i++) {
         struct guise sum = {0, 0, 0, 0};
-        for (unsigned long thread = 0; thread < threads; thread++) {
+        for (unsigned long thread = 0; thread < THREADS; thread++) {
             const struct guise *guise = &workers[thread].guises[i / USERS][i % USERS];
             sum.calls += guise->calls;
             sum.slept += guise->slept;
@@ -159,19 +142,15 @@ static void execute(const char *program)
 
 int main(int argc, char **argv)
 {
-    static struct worker workers[MOST_THREADS];
-    unsigned long threads = 3, executed = 0;
-    int option, waits = 0, keep = 0, signal;
-    sigset_t word;
+    static struct worker workers[THREADS];
+    unsigned long executed = 0;
+    int option;
 
-    while ((option = getopt(argc, argv, "wkn:r:t:x:")) != -1)
+    while ((option = next_option(argc, argv, "n:r:x:")) != -1)
         switch (option) {
-        case 'w': waits = 1; break;
-        case 'k': keep = 1; break;
-        case 'n': n = strtoul(optarg, NULL, 10); break;
-        case 'r': rounds = strtoul(optarg, NULL, 10); break;
-        case 't': threads = strtoul(optarg, NULL, 10); break;
-        case 'x': executed = strtoul(optarg, NULL, 10); break;
+        case 'n': n = number_of(optarg); break;
+        case 'r': rounds = number_of(optarg); break;
+        case 'x': executed = number_of(optarg); break;
         default: return 2;
         }
     if (executed) {
@@ -179,25 +158,14 @@ int main(int argc, char **argv)
         printf("count guise/4244 %llu\n", (unsigned long long)make_calls(executed));
         return 0;
     }
-    if (!threads || threads > MOST_THREADS)
-        return 2;
-    sigemptyset(&word);
-    sigaddset(&word, SIGUSR2);
-    sigprocmask(SIG_BLOCK, &word, NULL);
-    if (waits) {
-        printf("ready\n");
-        fflush(stdout);
-        sigwait(&word, &signal);
-    }
-    for (unsigned long i = 0; i < threads; i++)
+    begin(NULL);
+    wait_if_asked();
+    for (unsigned long i = 0; i < THREADS; i++)
         pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-    for (unsigned long i = 0; i < threads; i++)
+    for (unsigned long i = 0; i < THREADS; i++)
         pthread_join(workers[i].thread, NULL);
     execute(argv[0]);
-    print_all(workers, threads);
-    printf("done\n");
-    fflush(stdout);
-    if (keep)
-        sigwait(&word, &signal);
+    print_all(workers);
+    say_done(0);
     return 0;
 }

@@ -21,7 +21,6 @@
  */
 #include <pthread.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch.h"
@@ -37,7 +36,7 @@ struct hammerer {
 };
 
 static unsigned stacks = 16, times = 10, digits = 10;
-static uint64_t last_ms; /* on the monotonic clock; 0: TIMES counts */
+static uint64_t last_ns; /* on the monotonic clock; 0: TIMES counts */
 static int varies, calls_the_kernel, blocks, has_names;
 static pthread_barrier_t start;
 
@@ -103,18 +102,10 @@ APART void one(unsigned number, unsigned left, uint64_t *made)
     descend(number, left, made);
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Is it this number's turn in this round? */
 static int has_turn(unsigned number, unsigned round)
 {
-    return last_ms || round < times + (varies ? number % 3 : 0);
+    return last_ns || round < times + (varies ? number % 3 : 0);
 }
 
 static void take(struct hammerer *self, unsigned number)
@@ -136,7 +127,7 @@ static void *hammer(void *argument)
     FRAME;
     pin_to_cpu(self->index % 2);
     pthread_barrier_wait(&start);
-    for (unsigned i = 0; last_ms ? now_ms() < last_ms : i < times + 2; i++) {
+    for (unsigned i = 0; last_ns ? clock_ns(CLOCK_MONOTONIC) < last_ns : i < times + 2; i++) {
         for (unsigned number = self->index * stacks; number < (self->index + 1) * stacks; number++)
             if (has_turn(number, i))
                 take(self, number);
@@ -148,11 +139,10 @@ int main(int argc, char **argv)
 {
     static struct hammerer hammerers[MOST_THREADS];
     unsigned threads = 8, ms = 0;
-    int option, waits = 0, stays = 0;
-    const char *comm = NULL;
+    int option;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "t:n:r:vs:d:gbcN:wk")) != -1) {
+    while ((option = next_option(argc, argv, "t:n:r:vs:d:gbc")) != -1) {
         switch (option) {
         case 't': threads = (unsigned)number_of(optarg); break;
         case 'n': stacks = (unsigned)number_of(optarg); break;
@@ -163,33 +153,27 @@ int main(int argc, char **argv)
         case 'g': calls_the_kernel = 1; break;
         case 'b': blocks = 1; break;
         case 'c': has_names = 1; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
     if (!threads || threads > MOST_THREADS || digits > MOST_DIGITS ||
         stacks > (1u << digits) / threads)
         return 2;
-    begin(comm);
+    begin(asked.comm);
     pthread_barrier_init(&start, NULL, threads + 1);
     for (unsigned i = 0; i < threads; i++) {
         hammerers[i].index = i;
         if (pthread_create(&hammerers[i].thread, NULL, hammer, &hammerers[i]))
             return 2;
     }
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     if (ms)
-        last_ms = now_ms() + ms;
+        last_ns = clock_ns(CLOCK_MONOTONIC) + ms * 1000000ull;
     pthread_barrier_wait(&start);
     for (unsigned i = 0; i < threads; i++) {
         pthread_join(hammerers[i].thread, NULL);
         made += hammerers[i].made;
     }
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }

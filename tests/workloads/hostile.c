@@ -142,31 +142,20 @@ static long (*map_file(int fd))(long)
 
 int main(int argc, char **argv)
 {
-    int option, waits = 0, keeps = 0;
-    const char *comm = NULL;
 
-    while ((option = getopt(argc, argv, "wkN:")) != -1) {
-        switch (option) {
-        case 'w': waits = 1; break;
-        case 'k': keeps = 1; break;
-        case 'N': comm = optarg; break;
-        default: return 2;
-        }
-    }
+    if (next_option(argc, argv, "") != -1)
+        return 2;
     const char *kind = optind < argc ? argv[optind] : "";
     const int by_name = !strcmp(kind, "names");
     if (!by_name && optind + 2 != argc)
         return 2;
-    begin(comm);
+    begin(asked.comm);
     long (*call)(long) = by_name ? NULL : map_file(make_file(argv[optind + 1], !strcmp(kind, "rodata")));
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     if (by_name)
         long_name();
     for (int i = 0; i < CALLS && call; i++)
         call(SYS_getppid);
     say_done(by_name ? 20000 : CALLS);
-    if (keeps)
-        wait_for_word();
     return 0;
 }

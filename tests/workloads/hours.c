@@ -25,8 +25,7 @@
  * wakes it and waits, per switch.
  *
  *   -2          only left and right
- *   -w          prints `ready` and waits for SIGUSR2
- *   -k          waits again before the end
+ *   -w, -k      as in other workloads
  */
 #include <pthread.h>
 #include <sched.h>
@@ -35,7 +34,6 @@
 #include <sys/wait.h>
 
 #include "waits.h"
-#include "word.h"
 
 struct life {
     const char *name;
@@ -227,17 +225,14 @@ static void run_in_child(struct life *life)
 
 int main(int argc, char **argv)
 {
-    int option, first = 0, waits = 0, stays = 0, forks = 0, last = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+    int option, first = 0, forks = 0, last = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
     uint64_t rounds = 20;
 
-    while ((option = getopt(argc, argv, "n:N:2fwk")) != -1) {
+    while ((option = next_option(argc, argv, "n:2f")) != -1) {
         switch (option) {
         case 'n': rounds = number_of(optarg); break;
-        case 'N': prefix = optarg; break;
         case '2': first = 1; break;
         case 'f': forks = 1; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
@@ -250,12 +245,12 @@ int main(int argc, char **argv)
     struct life child = {.name = "child", .cpu = -1, .rounds = rounds, .us = 20000, .naps = true};
     pthread_t threads[3];
 
+    prefix = asked.comm ?: prefix;
     begin(NULL);
     if (measure_switches(last))
         return 2;
     keep_cpu(1);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     for (int i = first; i < 3; i++)
         if (start(&lives[i], &threads[i]))
             return 2;
@@ -269,7 +264,5 @@ int main(int argc, char **argv)
     }
     say_life(&brief);
     say_done(0);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * jit [-n N] [-r ROUNDS] [-s SHAPE] [-b MS] [-u UID] [-d DIRECTORY] [-N COMM] [-w] [-k]
+ * jit [-n N] [-r ROUNDS] [-s SHAPE] [-b MS] [-u UID] [-N COMM] [-w] [-k]
  *
- * Writes code as a JIT compiler does, and its perf map DIRECTORY/perf-PID.map. In each round it
+ * Writes code as a JIT compiler does, and its perf map /tmp/perf-PID.map. In each round it
  * makes two functions, jit_outer_R and jit_inner_R with R the number of the round, adds them to the
  * map and calls jit_target() N times through main > jit_outer_R > jit_inner_R. Each call makes one
  * getppid(2). The rounds before wait for no one: the map grows while the code already runs.
@@ -24,7 +24,6 @@
  *                makes the getppid(2) itself
  *   -b MS        runs for so long before it maps the memory for its code: 0
  *   -u UID       the map's owner
- *   -d DIRECTORY /tmp
  *   -N COMM, -w, -k   as in other workloads. The map of the first round is there before `ready`; -k also removes
  *                it at the very end, else it stays.
  */
@@ -147,10 +146,8 @@ static __attribute__((format(printf, 1, 2))) void add_to_map(const char *format,
     size = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     fd = open(map_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0 || write(fd, line, (size_t)size) != size) {
-        perror(map_path);
-        exit(2);
-    }
+    if (fd < 0 || write(fd, line, (size_t)size) != size)
+        die(map_path);
     close(fd);
 }
 
@@ -206,12 +203,12 @@ static void make_map(const void *outer, const void *inner, unsigned round)
     }
 }
 
-static void begin_map(const char *directory, const char *owner)
+static void begin_map(const char *owner)
 {
     char elsewhere[4200];
     int fd;
 
-    snprintf(map_path, sizeof(map_path), "%s/perf-%d.map", directory, (int)getpid());
+    snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", (int)getpid());
     unlink(map_path);
     if (is_shape("none"))
         return;
@@ -222,36 +219,30 @@ static void begin_map(const char *directory, const char *owner)
             exit(2);
     }
     fd = open(map_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0 || (owner && fchown(fd, (uid_t)number_of(owner), (gid_t)-1))) {
-        perror(map_path);
-        exit(2);
-    }
+    if (fd < 0 || (owner && fchown(fd, (uid_t)number_of(owner), (gid_t)-1)))
+        die(map_path);
     close(fd);
 }
 
 int main(int argc, char **argv)
 {
     unsigned long wanted = 1000, rounds = 1, busy = 0;
-    const char *comm = NULL, *owner = NULL, *directory = "/tmp";
-    int option, waits = 0, stays = 0;
+    const char *owner = NULL;
+    int option;
     unsigned char *outer, *inner;
     uint64_t before;
 
-    while ((option = getopt(argc, argv, "n:r:s:b:u:d:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:r:s:b:u:")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'r': rounds = number_of(optarg); break;
         case 's': shape = optarg; break;
         case 'b': busy = number_of(optarg); break;
         case 'u': owner = optarg; break;
-        case 'd': directory = optarg; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
 #if defined(__x86_64__)
     int has_code = 1;
 #else
@@ -269,24 +260,22 @@ int main(int argc, char **argv)
         printf("skip: no memory that is both writable and executable\n");
         return 0;
     }
-    begin_map(directory, owner);
+    begin_map(owner);
     for (unsigned round = 0; round < rounds; round++) {
         inner = is_shape("trampoline")  ? write_trampoline()
                 : is_shape("frameless") ? write_frameless()
                                         : write_function((uintptr_t)jit_target);
         outer = is_shape("trampoline") ? write_trampoline() : write_function((uintptr_t)inner);
         make_map(outer, inner, round);
-        if (!round && waits)
-            say_ready_and_wait();
+        if (!round)
+            wait_if_asked();
         before = made;
         for (unsigned long i = 0; i < wanted; i++)
             call(outer, inner);
         printf("count %u %llu\n", round, (unsigned long long)(made - before));
     }
     say_done(made);
-    if (stays) {
-        wait_for_word();
+    if (asked.stays)
         unlink(map_path);
-    }
     return 0;
 }

@@ -28,14 +28,6 @@
 
 #define PAUSE 20000000 /* ns */
 
-static uint64_t now(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /*
  * A walk by frame pointers misses the caller of a C library function without them: so the functions
  * to be found make these calls.
@@ -87,15 +79,15 @@ static uint64_t most; /* if the result is not an exact number: the most that it 
 
 static APART uint64_t burn_here(uint64_t ms)
 {
-    uint64_t begin = now(CLOCK_MONOTONIC), start = now(CLOCK_THREAD_CPUTIME_ID), time;
+    uint64_t begin = clock_ns(CLOCK_MONOTONIC), start = clock_ns(CLOCK_THREAD_CPUTIME_ID), time;
 
     FRAME;
     do {
         for (volatile int i = 0; i < 20000; i++) {
         }
-        time = now(CLOCK_THREAD_CPUTIME_ID) - start;
+        time = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
     } while (time < ms * 1000000);
-    most = now(CLOCK_MONOTONIC) - begin;
+    most = clock_ns(CLOCK_MONOTONIC) - begin;
     return time;
 }
 
@@ -108,12 +100,12 @@ static APART void nap_here(void)
 
 static APART uint64_t take_naps(uint64_t count)
 {
-    uint64_t start = now(CLOCK_MONOTONIC);
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
     for (uint64_t i = 0; i < count; i++)
         nap_here();
     NO_TAIL_CALL;
-    return (now(CLOCK_MONOTONIC) - start) / 1000;
+    return (clock_ns(CLOCK_MONOTONIC) - start) / 1000;
 }
 
 static APART int wait_here(int from)
@@ -160,9 +152,9 @@ static APART uint64_t wait_for_other(uint64_t count)
     for (uint64_t i = 0; i < count && waker > 0; i++) {
         if (put(there[1]) != 1)
             return 0;
-        uint64_t start = now(CLOCK_MONOTONIC);
+        uint64_t start = clock_ns(CLOCK_MONOTONIC);
         wait_here(back[0]);
-        time += now(CLOCK_MONOTONIC) - start;
+        time += clock_ns(CLOCK_MONOTONIC) - start;
     }
     close(there[1]);
     waitpid(waker, NULL, 0);

@@ -35,7 +35,6 @@
 #include <unistd.h>
 
 #include "waits.h"
-#include "word.h"
 
 #define SIGNALS 1000
 #define STOPS 20
@@ -47,24 +46,16 @@ static uint64_t wanted = 2000000;
 static int program = -1;
 static volatile int seen[SIGNALS], seen_count;
 
-static uint64_t own_time(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static APART void burn_here(uint64_t most)
 {
-    const uint64_t until = own_time(CLOCK_THREAD_CPUTIME_ID) + most;
+    const uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + most;
 
     FRAME;
     /* Seldom: the C library's path to the clock has no unwind tables. */
     do
         for (volatile int i = 0; i < 100000; i++)
             ;
-    while (own_time(CLOCK_THREAD_CPUTIME_ID) < until);
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until);
 }
 
 static void *burner(void *unused)
@@ -93,7 +84,7 @@ static void signals(void)
             usleep(100);
     if (!child)
         _exit(0);
-    while (seen_count < SIGNALS && own_time(CLOCK_PROCESS_CPUTIME_ID) < 20000000000)
+    while (seen_count < SIGNALS && clock_ns(CLOCK_PROCESS_CPUTIME_ID) < 20000000000)
         burn_here(1000000);
     waitpid(child, NULL, 0);
     while (right < seen_count && seen[right] == right)
@@ -177,7 +168,7 @@ static void threads(void)
         for (int i = 0; i < AT_ONCE; i++)
             pthread_join(made[i], NULL);
     }
-    printf("count burnt %llu\n", (unsigned long long)own_time(CLOCK_PROCESS_CPUTIME_ID));
+    printf("count burnt %llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 }
 
 static void processes(const char *way, int (*be_child)(int))

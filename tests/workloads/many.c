@@ -38,28 +38,21 @@ static void (*const functions[])(void) = { THOUSAND(POINT) };
 int main(int argc, char **argv)
 {
     unsigned long times = 1;
-    int option, waits = 0, stays = 0;
-    const char *comm = NULL;
+    int option;
 
-    while ((option = getopt(argc, argv, "n:N:wkA")) != -1) {
+    while ((option = next_option(argc, argv, "n:A")) != -1) {
         switch (option) {
         case 'n': times = number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         case 'A': printf("at many_000 %lu\n", (unsigned long)(uintptr_t)functions[0]); return 0;
         default: return 2;
         }
     }
-    begin(comm);
-    if (waits)
-        say_ready_and_wait();
+    begin(asked.comm);
+    wait_if_asked();
     for (unsigned long i = 0; i < times; i++) {
         for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++)
             functions[j]();
     }
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }

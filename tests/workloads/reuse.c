@@ -9,7 +9,7 @@
  *
  *   -n N         1000
  *   -N COMM      the command name of all
- *   -w, -k       as ever
+ *   -w, -k       as in other workloads
  *
  * reuse -a PID [-n N] [-N COMM] NORTH
  *
@@ -25,24 +25,7 @@
 
 #define MOST_TRIES 1000
 
-static const char *comm = "reuse";
-
-void reuse_inner(uint64_t *made);
-void reuse_outer(uint64_t *made);
-
-APART void reuse_inner(uint64_t *made)
-{
-    FRAME;
-    ++*made;
-    call_kernel(SYS_getppid, 0);
-}
-
-APART void reuse_outer(uint64_t *made)
-{
-    FRAME;
-    reuse_inner(made);
-    NO_TAIL_CALL;
-}
+DEFINE_CALLS(reuse)
 
 /* Forks until a child has the wanted pid, which other forks may take first. 0 in the child. */
 static pid_t fork_as(pid_t wanted)
@@ -91,30 +74,28 @@ static void become(const char *program, const char *n)
     int fd = open("/dev/null", O_WRONLY);
 
     dup2(fd, STDOUT_FILENO);
-    execl(program, program, "-n", n, "-N", comm, (char *)NULL);
+    execl(program, program, "-n", n, "-N", asked.comm, (char *)NULL);
     _exit(2);
 }
 
 int main(int argc, char **argv)
 {
     const char *n = "1000";
-    int option, waits = 0, stays = 0;
+    int option;
     pid_t child, pid, wanted = 0;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "a:n:N:wk")) != -1) {
+    asked.comm = "reuse";
+    while ((option = next_option(argc, argv, "a:n:")) != -1) {
         switch (option) {
         case 'a': wanted = (pid_t)number_of(optarg); break;
         case 'n': n = optarg; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
     if (argc != optind + (wanted ? 1 : 2))
         return 2;
-    begin(comm);
+    begin(asked.comm);
     if (wanted) {
         child = fork_as(wanted);
         if (!child)
@@ -123,8 +104,7 @@ int main(int argc, char **argv)
         say_done(number_of(n));
         return 0;
     }
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     child = pid = fork_as(0);
     if (!child)
         become(argv[optind], n);
@@ -142,7 +122,5 @@ int main(int argc, char **argv)
     finish(child);
     printf("pid %d\n", (int)pid);
     say_done(3 * number_of(n));
-    if (stays)
-        wait_for_word();
     return 0;
 }

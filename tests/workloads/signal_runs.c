@@ -22,15 +22,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "word.h"
 
 #define MOST_LINES 64
 #define MOST_WORDS 64
@@ -54,20 +48,6 @@ static char *lines[MOST_LINES][MOST_WORDS + 1];
 static unsigned line_count;
 static struct lane lanes[MOST_LANES];
 static const char *directory = ".";
-
-static void die(const char *what)
-{
-    fprintf(stderr, "signal_runs: %s: %s\n", what, strerror(errno));
-    exit(2);
-}
-
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* The same numbers for the same seed, everywhere (splitmix64's constants). */
 static uint64_t random_of(uint64_t seed, uint64_t number)
@@ -135,7 +115,7 @@ static void begin_run(struct lane *lane, unsigned run, uint64_t seed, uint64_t m
     lane->delay = random_of(seed, 2 * run + 1) % (most * 1000000);
     lane->signalled = 0;
     lane->status = -1;
-    lane->start = now();
+    lane->start = clock_ns(CLOCK_MONOTONIC);
     lane->pid = fork();
     if (lane->pid < 0)
         die("fork");
@@ -254,12 +234,12 @@ int main(int argc, char **argv)
             if (!lanes[i].pid && begun < runs)
                 begin_run(&lanes[i], begun++, seed, most);
             if (lanes[i].pid)
-                look_at(&lanes[i], now());
+                look_at(&lanes[i], clock_ns(CLOCK_MONOTONIC));
             running += lanes[i].pid != 0;
         }
         sleep_for(LOOK_NS);
     } while (running || begun < runs);
-    for (uint64_t since = now(); now() - since < LEFT_NS; sleep_for(LOOK_NS * 10))
+    for (uint64_t since = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - since < LEFT_NS; sleep_for(LOOK_NS * 10))
         if (take_end(WNOHANG) < 0)
             return 0;
     kill_left();

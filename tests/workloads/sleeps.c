@@ -33,14 +33,13 @@
  *   -o WAY,WAY   only these, and those that they need (all but last and lain)
  *   -c           the i-th thread on the i-th CPU
  *   -N PREFIX    threads are named PREFIX and their way (none)
- *   -w, -k       as ever
+ *   -w, -k       as in other workloads
  */
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
 
 #include "waits.h"
-#include "word.h"
 
 struct sleeper {
     const char *way;
@@ -365,29 +364,26 @@ static void say_all(uint64_t stolen)
 
 int main(int argc, char **argv)
 {
-    int option, waits = 0, stays = 0;
+    int option;
     uint64_t total = 0, stolen;
 
-    while ((option = getopt(argc, argv, "n:u:b:o:cN:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:u:b:o:c")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'u': period = number_of(optarg); break;
         case 'b': bound = number_of(optarg); break;
         case 'o': choose(optarg); break;
         case 'c': spread = 1; break;
-        case 'N': prefix = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
+    prefix = asked.comm ?: prefix;
     begin(NULL);
     bound = bound ? bound : period / 2;
     if (pipe(tube))
         return 2;
     start_all();
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     stolen = stolen_ns();
     __atomic_store_n(&gate, 1, __ATOMIC_SEQ_CST);
     futex_wake(&gate, WAYS);
@@ -398,7 +394,5 @@ int main(int argc, char **argv)
     for (int i = 0; i < WAYS; i++)
         total += sleepers[i].waits.count;
     say_done(total);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -7,16 +7,10 @@
  *
  *   -n STACKS    1000, at most 65536
  *   -r TIMES     10
- *   -w           prints `ready` and waits for SIGUSR2 before the calls
- *   -k           waits again before the end
+ *   -w, -k       as in other workloads
  */
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "arch.h"
+#include "word.h"
 
 #define DIGITS 16
 
@@ -24,7 +18,7 @@ static uint64_t made;
 static unsigned times = 10;
 
 /* Each call returns to a different address: that makes the stacks different. */
-static __attribute__((noinline)) void descend(unsigned number, unsigned digits)
+static APART void descend(unsigned number, unsigned digits)
 {
     if (!digits) {
         for (unsigned i = 0; i < times; i++, made++)
@@ -38,46 +32,24 @@ static __attribute__((noinline)) void descend(unsigned number, unsigned digits)
     }
 }
 
-static void wait_for_signal(void)
-{
-    sigset_t set;
-    int signal;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR2);
-    sigwait(&set, &signal);
-}
-
 int main(int argc, char **argv)
 {
     unsigned stacks = 1000;
-    int waits = 0, stays = 0, option;
-    sigset_t set;
+    int option;
 
-    while ((option = getopt(argc, argv, "n:r:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:r:")) != -1) {
         switch (option) {
-        case 'n': stacks = (unsigned)strtoul(optarg, NULL, 10); break;
-        case 'r': times = (unsigned)strtoul(optarg, NULL, 10); break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
+        case 'n': stacks = (unsigned)number_of(optarg); break;
+        case 'r': times = (unsigned)number_of(optarg); break;
         default: return 2;
         }
     }
     if (stacks > 1u << DIGITS)
         return 2;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR2);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    if (waits) {
-        printf("ready\n");
-        fflush(stdout);
-        wait_for_signal();
-    }
+    begin(asked.comm);
+    wait_if_asked();
     for (unsigned i = 0; i < stacks; i++)
         descend(i, DIGITS);
-    printf("done CALLS=%llu\n", (unsigned long long)made);
-    fflush(stdout);
-    if (stays)
-        wait_for_signal();
+    say_done(made);
     return 0;
 }

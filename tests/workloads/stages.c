@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * stages [-n ROUNDS] [-N PREFIX] -L LINK
+ * stages [-N PREFIX] -L LINK
  *
  * Processes that measure how long their threads lived and ran under each of their names, all with
  * PREFIX. LINK is a link to this program: an exec takes its name. One after another:
  *
- *   before   ROUNDS processes (20): each burns 8 ms, executes LINK, and burns 2 ms
+ *   before   20 processes: each burns 8 ms, executes LINK, and burns 2 ms
  *   old      a process whose first thread waits, while another naps for 300 ms, executes LINK (so that it is
  *            the first from then on), and naps for 200 ms
  *   gone     the same, but the first thread has ended long before
- *   crowd    ROUNDS times 8 threads that end at the same time
- *   napper   naps of 45 ms, ROUNDS of them
+ *   crowd    20 times 8 threads that end at the same time
+ *   napper   20 naps of 45 ms
  *
  * Each is a group, which goes by its name, and by `after` from an exec on. Prints lines, to be added up, of
  * times in us:
@@ -25,12 +25,11 @@
 #include <sys/wait.h>
 
 #include "waits.h"
-#include "word.h"
 
 #define THREADS 8
+#define ROUNDS 20
 
 static const char *prefix = "", *path;
-static uint64_t rounds = 20;
 
 static void take_name(const char *end)
 {
@@ -193,7 +192,7 @@ static void crowd(const char *group)
     pthread_t threads[THREADS];
     uint64_t made[THREADS];
 
-    for (uint64_t i = 0; i < rounds; i++) {
+    for (uint64_t i = 0; i < ROUNDS; i++) {
         pthread_barrier_init(&barrier, NULL, THREADS);
         for (int at = 0; at < THREADS; at++) {
             made[at] = clock_ns(CLOCK_MONOTONIC);
@@ -214,7 +213,7 @@ static void take_naps(const char *group)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
 
-    for (uint64_t i = 0; i < rounds; i++)
+    for (uint64_t i = 0; i < ROUNDS; i++)
         nap(45000);
     say("stage", group, group, clock_ns(CLOCK_MONOTONIC) - began, clock_ns(CLOCK_THREAD_CPUTIME_ID));
     end_at_once();
@@ -252,9 +251,8 @@ int main(int argc, char **argv)
 
     if (argc == 7 && !strcmp(argv[1], "-X"))
         return go_on(argv + 2);
-    while ((option = getopt(argc, argv, "n:N:L:")) != -1) {
+    while ((option = getopt(argc, argv, "N:L:")) != -1) {
         switch (option) {
-        case 'n': rounds = number_of(optarg); break;
         case 'N': prefix = optarg; break;
         case 'L': path = optarg; break;
         default: return 2;
@@ -263,7 +261,7 @@ int main(int argc, char **argv)
     if (!path)
         return 2;
     prctl(PR_SET_NAME, "stages");
-    for (uint64_t i = 0; i < rounds; i++)
+    for (uint64_t i = 0; i < ROUNDS; i++)
         run("before", burn_and_execute);
     run("old", execute_old);
     run("gone", execute_gone);

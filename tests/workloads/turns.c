@@ -99,25 +99,20 @@ int main(int argc, char **argv)
 {
     static unsigned indices[MOST_THREADS];
     static pthread_t ids[MOST_THREADS];
-    int option, waits = 0, stays = 0;
-    const char *comm = NULL;
+    int option;
 
-    while ((option = getopt(argc, argv, "t:n:rN:wk")) != -1) {
+    while ((option = next_option(argc, argv, "t:n:r")) != -1) {
         switch (option) {
         case 't': threads = (unsigned)number_of(optarg); break;
         case 'n': turns = number_of(optarg); break;
         case 'r': renames = 1; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
     if (!threads || threads > MOST_THREADS)
         return 2;
-    begin(comm);
-    if (waits)
-        say_ready_and_wait();
+    begin(asked.comm);
+    wait_if_asked();
     for (unsigned i = 0; i < threads; i++) {
         indices[i] = i;
         if (pthread_create(&ids[i], NULL, take_turns, &indices[i]))
@@ -128,7 +123,5 @@ int main(int argc, char **argv)
     say_count("zero", zeros);
     say_count("one", ones);
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }

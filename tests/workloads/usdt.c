@@ -109,30 +109,23 @@ APART void usdt_outer(void)
 int main(int argc, char **argv)
 {
     unsigned long wanted = 1000;
-    int option, waits = 0, stays = 0;
-    const char *comm = NULL;
+    int option;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "n:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
+    begin(asked.comm);
     printf("semaphore at the start %u\n", truth_guarded_semaphore);
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     for (; made < wanted; made++)
         usdt_outer();
     printf("semaphore in the calls %u %u\n", least, greatest);
     say_done(made);
-    if (stays) {
-        wait_for_word();
+    if (asked.stays)
         printf("semaphore at the end %u\n", truth_guarded_semaphore);
-    }
     return 0;
 }

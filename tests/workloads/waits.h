@@ -8,15 +8,10 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "arch.h"
+#include "word.h"
 
 /* The calls that take libc's struct timespec, which has 64-bit time on 32-bit machines, too. */
 #ifdef SYS_clock_nanosleep_time64
@@ -86,14 +81,6 @@ INLINE long signal_wait(int number)
 INLINE long signal_send(pid_t pid, pid_t tid, int number)
 {
     return call_kernel_all(SYS_tgkill, pid, tid, number, 0, 0, 0);
-}
-
-INLINE uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 /*

@@ -31,7 +31,7 @@
  *   -P           processes, not threads
  *   -c           a group on the same CPU: the first group on the first, and so on
  *   -N PREFIX    they are named PREFIX and their number (w)
- *   -w, -k       as ever
+ *   -w, -k       as in other workloads
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,6 @@
 #include <sys/wait.h>
 
 #include "waits.h"
-#include "word.h"
 
 #define DIGITS 5
 #define MOST (1 << DIGITS)
@@ -369,6 +368,7 @@ static void prepare(void)
 {
     sigset_t set;
 
+    prefix = asked.comm ?: prefix;
     begin(NULL);
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN);
@@ -380,18 +380,15 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
-    int option, waits = 0, stays = 0;
+    int option;
     uint64_t start, stolen;
 
-    while ((option = getopt(argc, argv, "n:u:PcN:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:u:Pc")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'u': period = number_of(optarg); break;
         case 'P': processes = 1; break;
         case 'c': pinned = 1; break;
-        case 'N': prefix = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
@@ -399,15 +396,12 @@ int main(int argc, char **argv)
     for (; optind < argc; optind++)
         add_group(argv[optind]);
     start_all();
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     stolen = stolen_ns();
     start = clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&shared->gate, 1, __ATOMIC_SEQ_CST);
     futex_wake(&shared->gate, MOST);
     wait_for_all();
     say_all(clock_ns(CLOCK_MONOTONIC) - start, stolen_ns() - stolen);
-    if (stays)
-        wait_for_word();
     return 0;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cpus.h"
 
@@ -26,6 +28,54 @@
 #endif
 /* After a call: then it is not a tail call, and the caller stays on the stack. */
 #define NO_TAIL_CALL __asm__ volatile("" ::: "memory")
+
+/*
+ * NAME_outer(), which calls NAME_inner(), which counts the call and makes one getppid(2): tests look for
+ * both names. With arch.h.
+ */
+#define DEFINE_CALLS(name) DEFINE_CALLS_OF(name)
+#define DEFINE_CALLS_OF(name)               \
+    void name##_inner(uint64_t *made);      \
+    void name##_outer(uint64_t *made);      \
+    APART void name##_inner(uint64_t *made) \
+    {                                       \
+        FRAME;                              \
+        ++*made;                            \
+        call_kernel(SYS_getppid, 0);        \
+    }                                       \
+    APART void name##_outer(uint64_t *made) \
+    {                                       \
+        FRAME;                              \
+        name##_inner(made);                 \
+        NO_TAIL_CALL;                       \
+    }
+
+/*
+ * What most workloads can be asked for: -N COMM is the command name, -w prints `ready` and waits for
+ * SIGUSR2 before the calls, -k waits again after `done`, so that the process can still be looked at.
+ */
+static struct {
+    const char *comm;
+    int waits, stays;
+} asked;
+
+/* getopt(3) for a workload's OWN options; it takes those above itself. */
+static inline int next_option(int argc, char **argv, const char *own)
+{
+    char all[32];
+    int option;
+
+    snprintf(all, sizeof(all), "%sN:wk", own);
+    while ((option = getopt(argc, argv, all)) != -1) {
+        switch (option) {
+        case 'N': asked.comm = optarg; break;
+        case 'w': asked.waits = 1; break;
+        case 'k': asked.stays = 1; break;
+        default: return option;
+        }
+    }
+    return -1;
+}
 
 /*
  * Called before the first thread: SIGUSR2 is kept for wait_for_word, lines are printed as they
@@ -54,8 +104,10 @@ static inline void wait_for_word(void)
     }
 }
 
-static inline void say_ready_and_wait(void)
+static inline void wait_if_asked(void)
 {
+    if (!asked.waits)
+        return;
     printf("ready\n");
     wait_for_word();
 }
@@ -64,11 +116,27 @@ static inline void say_ready_and_wait(void)
 static inline void say_done(uint64_t calls)
 {
     printf("done CALLS=%llu\n", (unsigned long long)calls);
+    if (asked.stays)
+        wait_for_word();
 }
 
 static inline void say_count(const char *name, uint64_t calls)
 {
     printf("count %s %llu\n", name, (unsigned long long)calls);
+}
+
+static inline void die(const char *what)
+{
+    perror(what);
+    exit(2);
+}
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static inline unsigned long number_of(const char *text)

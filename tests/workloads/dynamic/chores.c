@@ -34,12 +34,6 @@ static int from, to, semaphores = -1;
 static struct sockaddr_in self = {.sin_family = AF_INET};
 static char *page, *memory;
 
-static void die(const char *what)
-{
-    perror(what);
-    exit(2);
-}
-
 static void *nothing(void *unused)
 {
     return unused;
@@ -193,17 +187,13 @@ static APART void chore(const struct chore *it, unsigned long times)
 int main(int argc, char **argv)
 {
     unsigned long wanted = 100;
-    int option, waits = 0, stays = 0;
+    int option;
     const struct chore *it = chores;
-    const char *comm = NULL;
     struct rusage before, after;
 
-    while ((option = getopt(argc, argv, "n:N:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
@@ -211,10 +201,9 @@ int main(int argc, char **argv)
         it++;
     if (it == chores + sizeof(chores) / sizeof(*chores))
         return 2;
-    begin(comm);
+    begin(asked.comm);
     it->prepare();
-    if (waits)
-        say_ready_and_wait();
+    wait_if_asked();
     getrusage(RUSAGE_SELF, &before);
     chore(it, wanted);
     getrusage(RUSAGE_SELF, &after);
@@ -224,7 +213,5 @@ int main(int argc, char **argv)
     if (semaphores >= 0)
         semctl(semaphores, 0, IPC_RMID);
     say_done(wanted);
-    if (stays)
-        wait_for_word();
     return 0;
 }

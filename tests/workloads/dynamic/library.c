@@ -13,22 +13,8 @@
 #define NAMED(name, part) JOIN(name, part)
 
 uint64_t call_inside(uint64_t wanted);
-void NAMED(NAME, _lib_outer)(uint64_t *made);
-void NAMED(NAME, _lib_inner)(uint64_t *made);
 
-APART void NAMED(NAME, _lib_inner)(uint64_t *made)
-{
-    FRAME;
-    ++*made;
-    call_kernel(SYS_getppid, 0);
-}
-
-APART void NAMED(NAME, _lib_outer)(uint64_t *made)
-{
-    FRAME;
-    NAMED(NAME, _lib_inner)(made);
-    NO_TAIL_CALL;
-}
+DEFINE_CALLS(NAMED(NAME, _lib))
 
 uint64_t call_inside(uint64_t wanted)
 {

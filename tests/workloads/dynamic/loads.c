@@ -14,24 +14,19 @@
 int main(int argc, char **argv)
 {
     unsigned long wanted = 1000;
-    int option, waits = 0, stays = 0, closes = 0, steps = 0;
-    const char *comm = NULL;
+    int option, closes = 0, steps = 0;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "n:csN:wk")) != -1) {
+    while ((option = next_option(argc, argv, "n:cs")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'c': closes = 1; break;
         case 's': steps = 1; break;
-        case 'N': comm = optarg; break;
-        case 'w': waits = 1; break;
-        case 'k': stays = 1; break;
         default: return 2;
         }
     }
-    begin(comm);
-    if (waits)
-        say_ready_and_wait();
+    begin(asked.comm);
+    wait_if_asked();
     for (; optind < argc; optind++) {
         uint64_t (*call_inside)(uint64_t);
         void *library = dlopen(argv[optind], RTLD_NOW), *function;
@@ -50,7 +45,5 @@ int main(int argc, char **argv)
             wait_for_word();
     }
     say_done(made);
-    if (stays)
-        wait_for_word();
     return 0;
 }
