@@ -36,13 +36,7 @@ two()
     start_workload one $workload -w -k
     # shellcheck disable=SC2086 # words
     start_workload other $workload -w -k
-    start_stackbox "$@" --debug -p "$(pid_of one)" ||
-        fail "$1" "did not start: $(cat "$scratch/err")"
-    go one
-    go other
-    finish_stackbox
-    finish_workload one
-    finish_workload other
+    trace_workload "one other" "$@" --debug -p "$(pid_of one)"
 }
 
 two stackcount -f $EVENT
@@ -71,7 +65,7 @@ is "stacksnoop, with a tiny buffer: recorded + lost = calls" \
 
 # These trace waits: the bounds filter them when they end, everything else when they begin.
 for applet in offcputime wakeuptime offwaketime; do
-    start_stackbox $applet -f -m 100 -i 0.1 --debug || fail $applet "$(cat "$scratch/err")"
+    start_tracing $applet -f -m 100 -i 0.1 --debug
     for turn in 1 2 3 4 5 6 7 8; do
         sleep 0.05
     done
@@ -80,7 +74,7 @@ for applet in offcputime wakeuptime offwaketime; do
     between "$applet: some waits were counted" "$(figure counted)" 1 1000000000
 done
 
-start_stackbox profile -f --debug -F 99 || fail profile "$(cat "$scratch/err")"
+start_tracing profile -f --debug -F 99
 sleep 0.5
 finish_stackbox
 closes profile counted

@@ -39,7 +39,7 @@ trace()
     name=$1
     shift
     start_workload one "$@" "$scratch/jit" -w -k -n $N -N $NAME
-    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    start_tracing stackcount -f -U -p "$(pid_of one)" $EVENT
     go one
     yes "1 1 x" | head -c 100000000 | dd bs=64k oflag=append conv=notrunc,nocreat of="/tmp/perf-$(pid_of one).map" 2>"$scratch/dd"
     kill -s INT "$stackbox"
@@ -136,7 +136,7 @@ has()
 }
 
 start_workload one chains -w -k -n $N -N $NAME
-start_stackbox stackcount -f -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -p "$(pid_of one)" $EVENT
 shed()
 {
     [ "$(of "$stackbox" CapEff)" != "$(of $$ CapEff)" ]

@@ -9,7 +9,7 @@
 
 TYPES=/sys/kernel/btf/vmlinux
 [ -r $TYPES ] || skip_all "this kernel has no $TYPES"
-command -v bpftool >/dev/null || skip_all "bpftool is not installed"
+need bpftool
 bpftool btf dump file $TYPES format raw >"$scratch/types" 2>"$scratch/err" ||
     skip_all "bpftool cannot read $TYPES: $(head -n 1 "$scratch/err")"
 

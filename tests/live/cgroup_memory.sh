@@ -79,44 +79,26 @@ traced()
     name=$1
     shift
     start_workload one calls -w -k -n 2000
-    start_stackbox stackcount -f -p "$(pid_of one)" "$@" "$EVENT" ||
-        fail "$name: stackcount starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
+    trace_workload one stackcount -f -p "$(pid_of one)" "$@" "$EVENT"
     # Only perf's rings are too small here for all events at once.
     lost=$(sed -nE 's/.*: ([0-9,]+) (of [0-9,]+ )?events.* were lost: they came faster.*/\1/p' "$scratch/err" | tr -d ,)
     is "$name: stackcount: counted + lost = calls" "$(($(folded_sum "$scratch/out") + ${lost:-0})) $status" "2000 0"
-    finish_workload one
 
     start_workload one burn -w -k -s 300 -N burner
-    start_stackbox profile -f -F 199 "$@" || fail "$name: profile starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one profile -f -F 199 "$@"
     [ "$(folded_sum "$scratch/out" '^burner;.*;greater')" -gt 0 ] &&
         pass "$name: profile finds the busy function" ||
         fail "$name: profile finds the busy function" "$(tail -n 3 "$scratch/err")"
 
-    deaf=
-    [ $# = 0 ] || deaf=$(deaf_cpu) # by rings
-    if [ "$deaf" ]; then
-        skip "$name: offcputime" "perf(1) sees no switch from the idle task of CPU $deaf either"
-    else
+    if [ $# = 0 ] || ! skip_deaf "$name: offcputime"; then # with an option it is by rings
         start_workload one sleeps -w -k -o nap -n 5
-        start_stackbox offcputime -f "$@" || fail "$name: offcputime starts" "$(cat "$scratch/err")"
-        go one
-        finish_stackbox
-        finish_workload one
+        trace_workload one offcputime -f "$@"
         is "$name: offcputime finds the sleeping thread" \
             "$(grep -c '^nap;.*;nap_outer;nap_inner;' "$scratch/out")" 1
     fi
 
     start_workload one calls -w -k -n 100
-    start_stackbox stacksnoop "$@" -p "$(pid_of one)" "$EVENT" ||
-        fail "$name: stacksnoop starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stacksnoop "$@" -p "$(pid_of one)" "$EVENT"
     is "$name: stacksnoop: each call is printed" "$(grep -c '^[0-9].* calls .*getppid' "$scratch/out")" 100
     is "$name: nothing was killed" "$(killed)" 0
 }

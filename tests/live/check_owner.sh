@@ -25,10 +25,7 @@ named=t:syscalls:sys_enter_getppid
 have_kprobes && named=${CALL}getppid
 for by in bpf rings; do
     start_workload one calls -w -k -n 100
-    start_stackbox stackcount -f -K --collect $by -p "$(pid_of one)" $named || fail "$by" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -K --collect $by -p "$(pid_of one)" $named
     is "kptr_restrict: $by: the count is right" "$(folded_sum "$scratch/out")" 100
     contains "kptr_restrict: $by: it is reported" "$scratch/err" "kernel.kptr_restrict below 2"
     is "kptr_restrict: $by: frames are addresses" "$(grep -c getppid "$scratch/out")" 0

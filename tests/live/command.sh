@@ -20,12 +20,6 @@ USUAL='^stackcount: no events'
 [ -r /sys/kernel/btf/vmlinux ] || USUAL="$USUAL\|^stackcount: user stacks are unwound by frame pointers, not tables: this kernel has no BTF"
 ! older_than 4.18 || USUAL="$USUAL\|^stackcount: stacks are collected by perf's rings, as this kernel's bpf(2) cannot\$"
 
-# counted: the sum of the report in $scratch/out
-counted()
-{
-    folded_sum "$scratch/out"
-}
-
 # ---- exactly the command's own events, while others exec all the time
 
 # others_exec PAUSE
@@ -47,17 +41,17 @@ for i in 1 2 3; do
     is "six execs, $i: exit status" "$status" 0
     # On the newest kernels programs can be preempted, and others on that CPU are skipped meanwhile:
     # that is reported.
-    missed=$(sed -n 's/.*up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err")
-    between "six execs, $i: all are counted" "$(counted)" $((6 - ${missed:-0})) 6
+    missed=$(missed)
+    between "six execs, $i: all are counted" "$(counted)" $((6 - missed)) 6
     between "six execs, $i: one by the shell" "$(folded_sum "$scratch/out" '^sh;')" \
-        $((1 - ${missed:-0})) 1
+        $((1 - missed)) 1
     between "six execs, $i: and five more" "$(folded_sum "$scratch/out" '^true;')" \
-        $((5 - ${missed:-0})) 5
+        $((5 - missed)) 5
 done
 run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec /bin/true"'
 is "execs of one process are all counted" "$(counted)" 3
 # Another tracer's program, attached before ours, runs before the one that follows execs.
-start_stackbox stackcount -K $EXEC || fail "another tracer starts" "$(cat "$scratch/err")"
+start_tracing stackcount -K $EXEC
 # shellcheck disable=SC2016 # for that shell
 run_stackbox stackcount -f -U --unwind fp $EXEC -- sh -c 'exec sh -c "exec \"$0\" -s 1"' "$WORKLOADS/deep"
 is "another traces execs: all are counted" "$(counted)" 3
@@ -242,8 +236,7 @@ is "-i: each event is in one report" "$(counted)" 6
 
 if start_held $QUIET -- sh -c ": >$scratch/ran"; then
     is "held: the command has not been executed yet" "$(cat "/proc/$held/comm")" stackbox
-    kill -s KILL "$stackbox"
-    wait "$stackbox" 2>/dev/null
+    finish_stackbox KILL 2>/dev/null
     if wait_until 10 ended "$held"; then
         pass "kill -9: the held process ends"
     else

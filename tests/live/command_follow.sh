@@ -16,12 +16,6 @@ NOISE=calls$$
 SHORT=1000
 [ -z "$GUEST" ] || SHORT=300 # in emulation a process takes some ten milliseconds
 
-# counted: the sum of the report in $scratch/out
-counted()
-{
-    folded_sum "$scratch/out"
-}
-
 # made: the number of calls that the command reports
 made()
 {

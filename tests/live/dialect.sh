@@ -42,10 +42,7 @@ fi
 # It is traced as a tracepoint, too: its stacks are the same.
 if have_syscall_tracepoints; then
     start_workload one calls -w -k -n 100
-    start_stackbox stackcount -f -K -p "$(pid_of one)" syscalls:sys_enter_getppid
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -K -p "$(pid_of one)" syscalls:sys_enter_getppid
     is "a:b is counted" "$(folded_sum "$scratch/out")" 100
 fi
 
@@ -73,7 +70,7 @@ run_stackbox profile -g -f -D 0.1
 contains "-g" "$scratch/err" "profile: -g: stacks are always taken"
 
 # A cgroup as systemd names it.
-cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+cgroups=$(cgroups)
 if [ ! "$cgroups" ] && [ "$GUEST" ] && mkdir "$scratch/cgroups" &&
     mount -t cgroup2 cgroup2 "$scratch/cgroups"; then
     cgroups=$scratch/cgroups

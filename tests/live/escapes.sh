@@ -9,7 +9,7 @@
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
-command -v objcopy >/dev/null || skip_all "objcopy is not installed"
+need objcopy
 
 # Escape, carriage return, backspace, delete, C1 as UTF-8, and a byte that is not UTF-8
 ODD=$(printf 'o\033[31m\r\b\177\302\233d\233')
@@ -108,7 +108,7 @@ wrong "a directory" stackcount "$scratch/$ODD:f"
 
 # A file that was written to afterwards
 start_workload one "$it" -w -k -n $N
-start_stackbox stackcount -f -p "$(pid_of one)" t:syscalls:sys_enter_getppid || fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -p "$(pid_of one)" t:syscalls:sys_enter_getppid
 go one
 touch "$it"
 finish_stackbox

@@ -31,12 +31,6 @@ counted()
     folded_sum "$scratch/out" "^$NAME[ ;]"
 }
 
-# missed: the events that stackbox says the kernel skipped
-missed()
-{
-    sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err"
-}
-
 # instead: the pattern that stackbox recommends as exact, if the given one is not
 instead()
 {
@@ -67,17 +61,10 @@ exact()
     shift 2
     start_workload one calls -w -k -t 2 -n $N -N $NAME
     # shellcheck disable=SC2086 # words, or none
-    if ! start_stackbox stackcount $way -f --debug "$@" "$pattern"; then
-        fail "$name" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-        return
-    fi
-    go one
-    finish_stackbox
+    trace_workload one stackcount $way -f --debug "$@" "$pattern" || return
     is "$name: the workload's own count" "$(calls_of one)" $BOTH
     all_of_them "$name" "$pattern" "$(counted)" $((CPUS < 2))
     is "$name: exit status" $status 0
-    finish_workload one
 }
 
 # own NAME PATTERN: -p counts the calls of one of two processes that make them at the same time. If that
@@ -88,21 +75,15 @@ own()
     start_workload one calls -w -k -t 2 -n $N
     start_workload other calls -w -k -t 2 -n $N
     # shellcheck disable=SC2086 # words, or none
-    if start_stackbox stackcount $way -f --debug -P -p "$(pid_of one)" "$2"; then
-        kill -s USR2 "$(pid_of other)"
-        go one
-        wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"
-        finish_stackbox
-        own=$(folded_sum "$scratch/out" "^calls \\($(pid_of one)\\);")
-        is "$1: no other events are counted" "$(folded_sum "$scratch/out")" "$own"
-        all_of_them "$1" "$2" "$own" 1
-        finish_workload one
-        finish_workload other
-    else
-        fail "$1" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-        drop_workload other
-    fi
+    start_tracing stackcount $way -f --debug -P -p "$(pid_of one)" "$2"
+    kill -s USR2 "$(pid_of other)"
+    go one
+    wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"
+    finish_stackbox
+    own=$(folded_sum "$scratch/out" "^calls \\($(pid_of one)\\);")
+    is "$1: no other events are counted" "$(folded_sum "$scratch/out")" "$own"
+    all_of_them "$1" "$2" "$own" 1
+    finish_workload one other
     [ -z "$better" ] || own "$1, by the pattern said to be exact" "$better"
 }
 
@@ -111,15 +92,8 @@ intervals()
 {
     start_workload one calls -w -k -t 2 -n $N -N $NAME
     # shellcheck disable=SC2086 # words, or none
-    if start_stackbox stackcount $way -f --debug -i 0.1 "$2"; then
-        go one
-        finish_stackbox
-        all_of_them "$1" "$2" "$(counted)" $((CPUS < 2))
-        finish_workload one
-    else
-        fail "$1" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-    fi
+    trace_workload one stackcount $way -f --debug -i 0.1 "$2"
+    all_of_them "$1" "$2" "$(counted)" $((CPUS < 2))
 }
 
 if have_kprobes; then

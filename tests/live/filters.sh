@@ -19,12 +19,6 @@ EVENT=t:syscalls:sys_enter_getppid
 PLACE=$EVENT
 have_kprobes && PLACE=${CALL}getppid
 
-# counted: the sum of the report in $scratch/out
-counted()
-{
-    folded_sum "$scratch/out"
-}
-
 # thread NAME N: the N-th thread of a workload; the main thread is the first
 thread()
 {
@@ -37,10 +31,7 @@ picked()
 {
     name=$1 expected=$2
     shift 2
-    start_stackbox stackcount -f "$@" $EVENT || fail "$name" "$(cat "$scratch/err")"
-    go two
-    finish_stackbox
-    finish_workload two
+    trace_workload two stackcount -f "$@" $EVENT
     is "$name" "$(counted)" "$expected"
     start_workload two calls -w -k -t 2 -n $N
 }
@@ -61,43 +52,26 @@ go two
 finish_workload two
 
 # Several processes: chosen, told apart, merged, the largest.
-for i in 1 2 3; do
-    start_workload $i calls -w -k -n $((i * 100)) -N "calls"
-done
-start_stackbox stackcount -f -P -K -p "$(pid_of 1),$(pid_of 3)" $PLACE
-for i in 1 2 3; do
-    go $i
-done
-finish_stackbox
+start_three()
+{
+    for i in 1 2 3; do
+        start_workload $i calls -w -k -n $((i * 100)) -N "calls"
+    done
+}
+start_three
+trace_workload "1 2 3" stackcount -f -P -K -p "$(pid_of 1),$(pid_of 3)" $PLACE
 is "-p: two of three processes are counted" "$(counted)" 400
 is "-P: each process has its own blocks" "$(folded_sum "$scratch/out" "^calls \\($(pid_of 1)\\);") \
 $(folded_sum "$scratch/out" "^calls \\($(pid_of 3)\\);")" "100 300"
-for i in 1 2 3; do
-    finish_workload $i
-    start_workload $i calls -w -k -n $((i * 100)) -N "calls"
-done
-start_stackbox stackcount -K -p "$(pid_of 1),$(pid_of 2),$(pid_of 3)" $PLACE
-for i in 1 2 3; do
-    go $i
-done
-finish_stackbox
+start_three
+trace_workload "1 2 3" stackcount -K -p "$(pid_of 1),$(pid_of 2),$(pid_of 3)" $PLACE
 is "-K: one block for all processes" "$(grep '^    ' "$scratch/out")" "    600"
-for i in 1 2 3; do
-    finish_workload $i
-    start_workload $i calls -w -k -n $((i * 100)) -N "calls"
-done
-start_stackbox stackcount --top 1 --unwind fp -p "$(pid_of 1),$(pid_of 2),$(pid_of 3)" $PLACE
-for i in 1 2 3; do
-    go $i
-done
-finish_stackbox
+start_three
+trace_workload "1 2 3" stackcount --top 1 --unwind fp -p "$(pid_of 1),$(pid_of 2),$(pid_of 3)" $PLACE
 is "--top: the largest is shown" "$(grep '^    ' "$scratch/out" | tr '\n' ' ')" \
     "    calls ($(pid_of 3))     300 "
 is "--top: what is left out is reported" "$(cat "$scratch/err")" \
     "stackcount: --top left out 2 more stacks with 300 events"
-for i in 1 2 3; do
-    finish_workload $i
-done
 
 # A process or thread that reuses the number of an ended one is not traced.
 # next_owner NAME TIDS OPTION...: of two processes, one ends, another gets a number of it (the TIDS-th thread's)
@@ -105,7 +79,7 @@ next_owner()
 {
     name=$1 number=$(thread two "$2")
     shift 2
-    start_stackbox stackcount -f "$@" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    start_tracing stackcount -f "$@" $EVENT
     go two
     finish_workload two
     "$WORKLOADS/reuse" -a "$number" -n 700 -N $NAME "$WORKLOADS/north" >"$scratch/reused"
@@ -134,11 +108,7 @@ for collect in bpf rings; do
     N=1000
     # A thread that executes a program has its process's number afterwards.
     start_workload gone north -t -w -n 100 -r 2 "$WORKLOADS/north"
-    start_stackbox stackcount -f --collect $collect -t "$(thread gone 2)" $EVENT ||
-        fail "-t and exec" "$(cat "$scratch/err")"
-    go gone
-    finish_stackbox
-    wait_workload gone
+    trace_workload gone stackcount -f --collect $collect -t "$(thread gone 2)" $EVENT
     is "$collect: -t: a thread that executes a program is the same thread" "$(counted)" 100
 done
 for name in one two; do
@@ -149,10 +119,7 @@ done
 # --depth keeps the frames at the leaf.
 for depth in 127 3; do
     start_workload deep spread -w -k -n 1 -r 10
-    start_stackbox stackcount -U -p "$(pid_of deep)" --depth $depth $EVENT
-    go deep
-    finish_stackbox
-    finish_workload deep
+    trace_workload deep stackcount -U -p "$(pid_of deep)" --depth $depth $EVENT
     grep '^  [^ ]' "$scratch/out" >"$scratch/frames-$depth"
     is "--depth $depth: all calls are counted" "$(sed -n 's/^    //p' "$scratch/out")" 10
 done
@@ -162,21 +129,14 @@ is "--depth 3: three frames from the leaf" "$(cat "$scratch/frames-3")" \
 
 # One slot for stacks: events count even if their stack has no slot.
 start_workload deep spread -w -k -n 200 -r 5
-start_stackbox stackcount -f --debug -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
-go deep
-finish_stackbox
-finish_workload deep
-missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
-is "--stack-storage-size 1: all calls are counted" "$(($(counted) + ${missing:-0}))" 1000
+trace_workload deep stackcount -f --debug -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
+is "--stack-storage-size 1: all calls are counted" "$(($(counted) + $(said "events were not counted")))" 1000
 contains "--stack-storage-size 1: the loss is reported" "$scratch/err" "events are counted without their stack"
 
 # Command names may have any bytes.
 for format in -P -Pf; do
     start_workload odd calls -w -k -n 10 -N 'a\x01\x1b[\xff;b\xc3\xa4'
-    start_stackbox stackcount $format -p "$(pid_of odd),$$" $EVENT
-    go odd
-    finish_stackbox
-    finish_workload odd
+    trace_workload odd stackcount $format -p "$(pid_of odd),$$" $EVENT
     if [ $format = -P ]; then
         contains "an odd command name is escaped in text" "$scratch/out" \
             "    a\\x01\\x1b[\\xff;bä ($(pid_of odd))"
@@ -191,11 +151,8 @@ without()
 {
     start_workload one calls -w -k -t 2 -n $N
     under="$WORKLOADS/deny --syscall bpf/$1:EINVAL --"
-    start_stackbox stackcount -f -i 0.3 --debug -p "$(pid_of one)" $PLACE
+    trace_workload one stackcount -f -i 0.3 --debug -p "$(pid_of one)" $PLACE
     under=
-    go one
-    finish_stackbox
-    finish_workload one
     is "without bpf(2)'s command $1 all calls are counted" "$(counted)" $((2 * N))
 }
 # 25 is BPF_MAP_LOOKUP_AND_DELETE_BATCH, 28 is BPF_LINK_CREATE.
@@ -205,7 +162,7 @@ have_kprobes && contains "without links, PMU events are used" "$scratch/err" \
     "by kprobe PMU events"
 
 # --cgroup: the tasks in it and below it, and no others
-cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+cgroups=$(cgroups)
 mine=$cgroups/test$$
 if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/why"; then
     for place in test$$ test$$/below other$$; do
@@ -213,18 +170,8 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/
         start_workload "$name" calls -w -k -n 10 -N "$NAME"
         pid_of "$name" >"$cgroups/$place/cgroup.procs"
     done
-    if start_stackbox stackcount -f --cgroup "$mine" $EVENT; then
-        for name in in_test$$ in_below in_other$$; do
-            go "$name"
-        done
-        finish_stackbox
-        is "a cgroup and those below it are counted" "$(folded_sum "$scratch/out")" 20
-    else
-        fail "a cgroup" "did not start: $(cat "$scratch/err")"
-    fi
-    for name in in_test$$ in_below in_other$$; do
-        finish_workload "$name"
-    done
+    trace_workload "in_test$$ in_below in_other$$" stackcount -f --cgroup "$mine" $EVENT
+    is "a cgroup and those below it are counted" "$(counted)" 20
     rmdir "$mine/below" "$mine" "$cgroups/other$$"
     run_stackbox stackcount --cgroup /proc $EVENT
     is "a directory that is not a cgroup is refused" "$status $(cat "$scratch/err")" \
@@ -337,10 +284,7 @@ Linux 5.7: run it outside, where -p takes the host's PIDs"
         "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
             exec "$STACKBOX" stackcount -f "$1" -- "$WORKLOADS/calls" -c getsid -n 50' few $EVENT >"$scratch/out" 2>"$scratch/err"
         is "in a pid namespace with few pids a command is followed" "$(counted)" 50
-        deaf=$(deaf_cpu)
-        if [ "$deaf" ]; then
-            skip "and its waits are reported by rings" "perf(1) sees no switch from the idle task of CPU $deaf either"
-        else
+        if ! skip_deaf "and its waits are reported by rings"; then
             "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
                 exec "$STACKBOX" offcputime --collect rings -f -- sleep 0.2' few >"$scratch/out" 2>"$scratch/err"
             is "and its waits are reported by rings" "$? $(grep -c '^sleep;' "$scratch/out")" "0 1"

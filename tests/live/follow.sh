@@ -40,7 +40,7 @@ traced()
     applet=$1
     shift
     # Copies of user stacks would fill the rings: the noise makes thousands within milliseconds.
-    start_stackbox "$applet" -p "$held" --unwind fp "$@" || fail "$applet $*" "$(cat "$scratch/err")"
+    start_tracing "$applet" -p "$held" --unwind fp "$@"
     touch "$scratch/go"
     wait_stackbox
     wait_until 20 test -s "$scratch/earlier"
@@ -85,7 +85,7 @@ done
 # Two processes, both followed.
 start_workload one calls -w -n 300
 held "$WORKLOADS/family"
-start_stackbox stackcount -f -p "$held,$(pid_of one)" --follow $EVENT || fail "two" "$(cat "$scratch/err")"
+start_tracing stackcount -f -p "$held,$(pid_of one)" --follow $EVENT
 go one
 touch "$scratch/go"
 finish_workload one

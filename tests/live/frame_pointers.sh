@@ -21,15 +21,8 @@ traced()
     : >"$scratch/stacks"
     # shellcheck disable=SC2086 # words
     start_workload one "$1" -w -k $2
-    if start_stackbox stackcount -f -U --unwind fp -p "$(pid_of one)" "$3"; then
-        go one
-        finish_stackbox
-        finish_workload one
-        user_stacks "$scratch/out" >"$scratch/stacks"
-    else
-        fail "$3" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-    fi
+    trace_workload one stackcount -f -U --unwind fp -p "$(pid_of one)" "$3"
+    user_stacks "$scratch/out" >"$scratch/stacks"
 }
 
 # both NAME BEFORE LEAF: each call has its chain, with a and b in place of X

@@ -43,10 +43,7 @@ kept()
     name=$1 frames=$2
     shift 2
     start_workload one deep -w -k -s $burns -f "$frames" -N deep
-    start_stackbox "$@" || fail "$name: starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one "$@"
     is "$name: exit status" "$status" 0
 }
 

@@ -97,10 +97,7 @@ is "names of one address are one function" \
     "$(traced ${CALL}getppid __do_sys_getppid __ia32_sys_getppid)" 1
 for name in ${CALL}getppid __do_sys_getppid __ia32_sys_getppid; do
     start_workload one calls -w -k -n 50
-    start_stackbox stackcount -K -p "$(pid_of one)" "$name"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -K -p "$(pid_of one)" "$name"
     is "the name that was typed is shown: $name" "$(sed -n 3p "$scratch/out")" "  $name"
 done
 

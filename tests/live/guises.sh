@@ -24,12 +24,9 @@ counts()
     guise=$1
     shift
     start_workload it guises -w -k -n 200
-    start_stackbox stackcount -f -K "$@" "$EVENT" || fail "$*" "$(cat "$scratch/err")"
-    go it
-    finish_stackbox
+    trace_workload it stackcount -f -K "$@" "$EVENT"
     is "stackcount $*: each call in these guises, no other" "$status $(folded_sum "$scratch/out")" "0 $(sum count "$guise")"
     adds_up "stackcount $*: the account adds up"
-    finish_workload it
 }
 
 for way in bpf rings; do
@@ -46,28 +43,19 @@ counts 'no/.*' --comm nobody-has-this-name
 
 # Rings have no records of setuid(2): their reader asks /proc. Users that do not change are exact.
 start_workload it calls -w -k -n 500
-start_stackbox stackcount -f -K --collect rings --uid "$(id -u)" -p "$(pid_of it)" "$EVENT"
-go it
-finish_stackbox
+trace_workload it stackcount -f -K --collect rings --uid "$(id -u)" -p "$(pid_of it)" "$EVENT"
 is "rings: --uid: all calls of this user" "$(folded_sum "$scratch/out")" 500
-finish_workload it
 start_workload it calls -w -k -n 500
-start_stackbox stackcount -f -K --collect rings --uid 4242 -p "$(pid_of it)" "$EVENT"
-go it
-finish_stackbox
+trace_workload it stackcount -f -K --collect rings --uid 4242 -p "$(pid_of it)" "$EVENT"
 is "rings: --uid: no calls of another" "$(folded_sum "$scratch/out")" 0
-finish_workload it
 
 # With a command, and with -p: all filters must hold.
 run_stackbox stackcount -f -K --comm green "$EVENT" -- "$WORKLOADS/guises" -n 50
 cp "$scratch/err" "$scratch/it.out"
 is "--comm with -- COMMAND: its threads of that name" "$(folded_sum "$scratch/out")" "$(sum count 'green/.*')"
 start_workload it guises -w -k -n 50
-start_stackbox stackcount -f -K --comm green -p $$ "$EVENT"
-go it
-finish_stackbox
+trace_workload it stackcount -f -K --comm green -p $$ "$EVENT"
 is "--comm and -p: both must hold" "$(folded_sum "$scratch/out")" 0
-finish_workload it
 
 # Samples: two programs with different names and users, of which one is traced.
 ln -s "$WORKLOADS/burn" "$scratch/hot$$"
@@ -75,12 +63,7 @@ samples()
 {
     start_workload hot deny --uid 4242 -- "$scratch/hot$$" -s 500 -w -k -N "hot$$"
     start_workload cold burn -s 500 -w -k -N "cold$$"
-    start_stackbox profile -f -F 997 "$@" || fail "profile $*" "$(cat "$scratch/err")"
-    go hot
-    go cold
-    finish_stackbox
-    finish_workload hot
-    finish_workload cold
+    trace_workload "hot cold" profile -f -F 997 "$@"
     is "profile $*: that program, and no other" "$(cut -d ';' -f 1 "$scratch/out" | sort -u)" "hot$$"
     least=$(($(count_of hot greater_least) + $(count_of hot lesser_least) - 10))
     # A stalled emulated CPU takes one sample for many ticks.
@@ -93,41 +76,26 @@ samples -p "hot$$"
 
 # Event by event.
 start_workload it guises -w -k -n 20
-start_stackbox stacksnoop -K --comm red --uid 4243 "$EVENT"
-go it
-finish_stackbox
+trace_workload it stacksnoop -K --comm red --uid 4243 "$EVENT"
 is "stacksnoop --comm --uid: each such event" "$(grep -c '^[0-9.]* *red ' "$scratch/out") $(grep -c '^[0-9.]* *[a-z]' "$scratch/out")" \
     "$(sum count red/4243) $(sum count red/4243)"
-finish_workload it
 
 # Names of processes.
 start_workload one calls -w -k -n 30
 start_workload two calls -w -k -n 40
 ln -s "$WORKLOADS/calls" "$scratch/a-long-name-of-a-program"
 start_workload long "$scratch/a-long-name-of-a-program" -w -k -n 50
-start_stackbox stackcount -f -K -p a-long-name-of-a-program "$EVENT"
-for name in one two long; do
-    go $name
-done
-finish_stackbox
+trace_workload "one two long" stackcount -f -K -p a-long-name-of-a-program "$EVENT"
 is "-p NAME: the process of that name" "$(folded_sum "$scratch/out") $(cat "$scratch/err" | grep -v '^Tracing')" "50 "
-for name in one two long; do
-    finish_workload $name
-done
 twin=twin$$ # no other process has this name
 ln -s "$WORKLOADS/calls" "$scratch/$twin"
 start_workload one "$scratch/$twin" -w -k -n 30
 start_workload two "$scratch/$twin" -w -k -n 40
-start_stackbox stackcount -f -K -p $twin "$EVENT"
-go one
-go two
-finish_stackbox
+trace_workload "one two" stackcount -f -K -p $twin "$EVENT"
 # In the order of their pids, which may have wrapped around
 both=$({ pid_of one; pid_of two; } | sort -n | paste -s -d ,)
 is "-p NAME: all processes of that name, and says which" \
     "$(folded_sum "$scratch/out") $(sed -n 's/^stackcount: -p [^:]*: 2 processes: //p' "$scratch/err" | tr -d ' ')" "70 $both"
-finish_workload one
-finish_workload two
 start_workload one calls -w -k -n 30
 run_stackbox stackcount -p callz "$EVENT"
 is "-p NAME: none" "$status $(cat "$scratch/err")" \

@@ -28,10 +28,7 @@ of_sleeps()
 waits()
 {
     start_workload it guises -w -k -n 10 -r 10
-    start_stackbox "$@" || fail "$*" "$(cat "$scratch/err")"
-    go it
-    finish_stackbox
-    finish_workload it
+    trace_workload it "$@"
     waited=$(folded_sum "$scratch/out")
 }
 deaf=$(deaf_cpu)

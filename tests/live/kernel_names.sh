@@ -17,7 +17,7 @@ load_module nlmon
 
 set_sysctl kernel/kptr_restrict 1
 choose_event
-start_stackbox stackcount -K "$EVENT" || fail "a BPF program" "$(cat "$scratch/err")"
+start_tracing stackcount -K "$EVENT"
 "$WORKLOADS/kernel_names" 23 >"$scratch/answers" 2>"$scratch/why"
 status=$?
 finish_stackbox

@@ -170,6 +170,18 @@ adds_up()
     fi
 }
 
+# said REGEX: the number before these words in stackbox's messages, their sum if there are several, or 0
+said()
+{
+    sed -n "s/.*[^0-9]\\([0-9][0-9]*\\) $1.*/\\1/p" "$scratch/err" | folded_sum -
+}
+
+# missed: how many events, or samples, the kernel skipped, as stackbox says
+missed()
+{
+    said "[a-z]* were missed"
+}
+
 # quiet_for SECONDS FILE: prints FILE, with the time without events replaced by SECONDS if it is
 # longer: a run cannot end before it gets a CPU. Leaves out the warning about tracepoints on the
 # newest kernels.
@@ -256,6 +268,27 @@ have_root()
     [ "$(id -u)" = 0 ]
 }
 
+# need PROGRAM...: ends the test if one of these is not installed
+need()
+{
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null || skip_all "$program is not installed"
+    done
+}
+
+# tool NAME: a program of tests/tools: that of the build under test, if it has one
+tool()
+{
+    [ -x "${BUILD:-}/workloads/$1" ] && echo "$BUILD/workloads/$1" || echo "$WORKLOADS/$1"
+}
+
+# word NAME: its value on the kernel's command line
+word()
+{
+    sed -n "s/.*\\<$1=\\([-a-z0-9,]*\\).*/\\1/p" /proc/cmdline
+}
+
 # have_tables: can stacks be unwound by tables here? $NO_TABLES says why not
 have_tables()
 {
@@ -275,6 +308,20 @@ deaf_cpu()
         perf stat -x , -C "$cpu" -e sched:sched_switch --filter 'prev_pid == 0' taskset -c "$cpu" sleep 0.2 2>&1 |
             grep '^0,.*sched_switch' >/dev/null && echo "$cpu"
     done | head -n 1
+}
+
+# skip_deaf NAME: skips check NAME, and is true, if there is such a CPU
+skip_deaf()
+{
+    local deaf
+    deaf=$(deaf_cpu)
+    [ "$deaf" ] && skip "$1" "perf(1) sees no switch from the idle task of CPU $deaf either"
+}
+
+# cgroups: where cgroup v2 is mounted
+cgroups()
+{
+    sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1
 }
 
 have_kprobes()
@@ -366,7 +413,8 @@ ended()
 #
 #     start_workload one calls -w -n 20000        waits until it prints `ready`, if it has a -w
 #     pid_of one
-#     go one                                      lets it make its calls, waits until they are done
+#     go one                                      lets it make its calls, waits until they are done; several
+#                                                 names, here and below: one after another
 #     calls_of one                                how many it counted itself
 #     count_of one a                              how many of them it counted as `a`
 #     finish_workload one                         ends it, if it has not ended, and waits for that
@@ -399,7 +447,10 @@ pid_of()
 
 go()
 {
-    kill -s USR2 "$(pid_of "$1")" && wait_until "$LIMIT" grep -q '^done' "$scratch/$1.out"
+    local name
+    for name in "$@"; do
+        kill -s USR2 "$(pid_of "$name")" && wait_until "$LIMIT" grep -q '^done' "$scratch/$name.out" || return
+    done
 }
 
 calls_of()
@@ -415,8 +466,11 @@ count_of()
 
 finish_workload()
 {
-    kill -s USR2 "$(pid_of "$1")" 2>/dev/null
-    wait "$(pid_of "$1")"
+    local name
+    for name in "$@"; do
+        kill -s USR2 "$(pid_of "$name")" 2>/dev/null
+        wait "$(pid_of "$name")"
+    done
 }
 
 # wait_workload NAME: for one without -w and -k, which a signal could hit before it handles signals
@@ -428,8 +482,11 @@ wait_workload()
 # drop_workload NAME: ends it, whatever it waits for
 drop_workload()
 {
-    kill -s KILL "$(pid_of "$1")" 2>/dev/null
-    wait "$(pid_of "$1")" 2>/dev/null
+    local name
+    for name in "$@"; do
+        kill -s KILL "$(pid_of "$name")" 2>/dev/null
+        wait "$(pid_of "$name")" 2>/dev/null
+    done
     return 0
 }
 
@@ -465,6 +522,12 @@ start_stackbox()
     wait_until "$LIMIT" tracing_runs && ! ended "$stackbox"
 }
 
+# start_tracing ARG...: the same, and a FAIL if it ended
+start_tracing()
+{
+    start_stackbox "$@" || fail "$*" "did not start: $(tail -n 5 "$scratch/err")"
+}
+
 # finish_stackbox [SIGNAL]: ends it by SIGINT or another; results as for run_stackbox
 finish_stackbox()
 {
@@ -477,6 +540,27 @@ wait_stackbox()
 {
     wait "$stackbox"
     status=$?
+}
+
+# trace_workload "WORKLOAD..." ARG...: runs stackbox with these arguments while these workloads make their calls, one
+# after another, and ends all of them; false, after a FAIL, if it did not start
+trace_workload()
+{
+    local workloads=$1
+    shift
+    if start_stackbox "$@"; then
+        # shellcheck disable=SC2086 # names
+        go $workloads || fail "$*" "the workload did not come to its end"
+        finish_stackbox
+    else
+        fail "$*" "did not start: $(cat "$scratch/err")"
+        status=none
+        # shellcheck disable=SC2086 # names
+        drop_workload $workloads
+    fi
+    # shellcheck disable=SC2086 # names
+    finish_workload $workloads
+    [ "$status" != none ]
 }
 
 # start_held ARG...: starts stackcount and holds its command back: stackcount's open(2) of a FIFO
@@ -584,6 +668,12 @@ folded_flat()
 folded_sum()
 {
     grep -E -e "${2:-}" "$1" | awk '{ sum += $NF } END { printf "%.0f\n", sum }'
+}
+
+# counted: the sum of the folded report in $scratch/out
+counted()
+{
+    folded_sum "$scratch/out"
 }
 
 open_machine

@@ -80,12 +80,6 @@ no_kernel_probes()
     [ "$(kernel_probes | grep -c .)" = "$probes_before" ]
 }
 
-# word NAME: its value on the kernel's command line
-word()
-{
-    sed -n "s/.*\\<$1=\\([-a-z0-9,]*\\).*/\\1/p" /proc/cmdline
-}
-
 mounts()
 {
     grep -c tracefs /proc/mounts

@@ -3,6 +3,7 @@
 # Shared by unwind.sh and rings_unwind.sh: a program with misleading frame pointers knows its stack,
 # and each of its events must have exactly this stack. $COLLECT: the collector's option, or empty.
 . "${0%/*}/lib.sh"
+. "${0%/*}/lib_bare.sh"
 
 have_root || skip_all "tracing needs root"
 have_tables || { [ "$COLLECT" ] && [ "$NO_TABLES" = "this kernel tells nothing of its types" ]; } || skip_all "$NO_TABLES"
@@ -19,21 +20,11 @@ traced()
     way=$1 number=$2
     shift 2
     start_workload bare bare -w "$way" "$number"
-    if start_stackbox "$@" $COLLECT -f -p "$(pid_of bare)"; then
-        kill -s USR2 "$(pid_of bare)"
-        wait_stackbox
-    else
-        fail "$way: stackbox runs" "$(cat "$scratch/err")"
-    fi
+    start_tracing "$@" $COLLECT -f -p "$(pid_of bare)"
+    kill -s USR2 "$(pid_of bare)"
+    wait_stackbox
     wait "$(pid_of bare)"
     grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
-}
-
-# all NAME REGEX [NUMBER]: all lines match, and add up to NUMBER
-all()
-{
-    is "$1: there is no other stack" "$(grep -cvE "^bare;($2) [0-9]+\$" "$scratch/folded")" 0
-    [ $# = 2 ] || is "$1: all events have it" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
 }
 
 if grep -q ' ksys_read$' /proc/kallsyms && "$STACKBOX" stackcount -D 0.1 -K ksys_read >/dev/null 2>&1; then
@@ -67,11 +58,7 @@ is "samples: no stack is cut" "$(grep -vE "^bare;(_start;|\[no user stack\]|\[tr
 share=$(awk -v stack="^bare;$STACK;spin" '$0 ~ stack { n += $NF } { all += $NF }
     END { print all ? int(n * 100 / all) : 0 }' "$scratch/folded")
 between "samples: percent in the function that spins" "$share" 90 100
-deaf=
-[ -z "$COLLECT" ] || deaf=$(deaf_cpu)
-if [ "$deaf" ]; then
-    skip "waits" "perf(1) sees no switch from the idle task of CPU $deaf either"
-else
+if [ -z "$COLLECT" ] || ! skip_deaf "waits"; then
     traced naps 10 offcputime -U --unwind tables
     is "a wait" "$(grep -cE "^bare;$STACK;nap;$NANOSLEEP [0-9]+$" "$scratch/folded")" 1
     traced naps 10 offwaketime -U --unwind tables
@@ -84,14 +71,10 @@ else
     cat <&3 3<&- >/dev/null &
     reader=$!
     exec 3>&-
-    if start_stackbox wakeuptime -U --unwind tables $COLLECT -f -p $reader; then
-        kill -s USR2 "$(pid_of bare)"
-        wait "$(pid_of bare)"
-        kill $reader
-        wait_stackbox
-    else
-        fail "a waker outside -p: stackbox runs" "$(cat "$scratch/err")"
-    fi
+    start_tracing wakeuptime -U --unwind tables $COLLECT -f -p $reader
+    finish_workload bare
+    kill $reader
+    wait_stackbox
     is "a waker outside -p" "$(sed 's/ [0-9]*$//' "$scratch/out" | grep -vE "^bare;$STACK;tell;$WRITE;cat$" |
         grep '^bare;')" ""
     is "a waker outside -p: it is there" "$(grep -cE "^bare;$STACK;tell;$WRITE;cat " "$scratch/out")" 1
@@ -106,19 +89,10 @@ all "vfork" "$STACK;beget;[^;]*vfork" 100
 traced spawns 100 stackcount -U --unwind tables t:sched:sched_process_fork
 all "posix_spawn" "$STACK;breed;([^;]*;)*[^;]*clone[^;]*" 100
 
-# of_command WAY NUMBER ARG...: the same for a command, from its first event on
-of_command()
-{
-    way=$1 number=$2
-    shift 2
-    run_stackbox "$@" $COLLECT -f --unwind tables -- "$WORKLOADS/bare" "$way" "$number"
-    grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
-}
-
-of_command calls 1000 stackcount -U t:syscalls:sys_enter_getppid
+of bare calls 1000 stackcount $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid
 all "a command" "$STACK;leaf" 1000
 lacks "a command: no messages" "$scratch/err" 'end early'
-of_command forks 100 stackcount -U t:syscalls:sys_enter_getppid
+of bare forks 100 stackcount $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid
 all "its children" "$START;outer;middle;inner;leaf" 100
 
 # During execve(2) there is no user stack; samples of it do not count as cut.

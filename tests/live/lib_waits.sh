@@ -135,15 +135,7 @@ trace()
 {
     # If only a few waits are missing, only --debug says so.
     # shellcheck disable=SC2086 # words
-    if start_stackbox "$@" $FRAMES --debug; then
-        go "$traced" || fail "$*" "the workload did not come to its end"
-        finish_stackbox
-    else
-        fail "$*" "did not start: $(cat "$scratch/err")"
-        status=none
-        drop_workload "$traced"
-    fi
-    finish_workload "$traced"
+    trace_workload "$traced" "$@" $FRAMES --debug
 }
 
 # trace_sleeps APPLET ARG...: in ARGs, @PID is the process's pid, @WAY or @WAY,WAY are threads' TIDs

@@ -17,7 +17,7 @@ N=100
 ENDS=20000
 [ -z "$GUEST" ] || ENDS=10000
 
-start_stackbox stackcount -f -U "$EVENT" || fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -U "$EVENT"
 start_workload one north -w -n $N -N $NAME
 # Before 6.16 a thread's end does not say whether it was the last: that is read by BTF (5.5).
 case $GUEST in

@@ -13,13 +13,6 @@ have_kprobes || skip_all "this kernel has no kprobes"
 
 N=500
 
-# missed: how many events stackbox says were missed; 0 if it says nothing
-missed()
-{
-    sed -n 's/.*: up to \([0-9]*\) \(events\|samples\) were missed.*/\1/p' "$scratch/err" |
-        awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 # Kernels since 6.7 count what links and programs miss.
 case $GUEST in
 5.10* | 6.1 | 6.1-*) tells=no ;;

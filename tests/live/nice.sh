@@ -23,7 +23,7 @@ lowers()
 {
     name=$1 by=$2
     shift 2
-    start_stackbox "$@" || fail "$name: starts" "$(cat "$scratch/err")"
+    start_tracing "$@"
     is "$name" "$(nices "$stackbox")" "$((ours + by)) "
     finish_stackbox
 }

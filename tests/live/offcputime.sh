@@ -104,7 +104,7 @@ is "-k: only kernel threads" \
 is "-k: there are some waits" "$([ -s "$scratch/blocks" ] && echo yes)" yes
 is "-k: no user threads" "$(grep -F "$PREFIX" "$scratch/blocks")" ""
 
-cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+cgroups=$(cgroups)
 mine=$cgroups/test$$
 if [ "$cgroups" ] && mkdir "$mine" "$mine/below" 2>"$scratch/why"; then
     start_sleeps -n 8 -o nap,read

@@ -23,31 +23,27 @@ look()
 
 # shellcheck disable=SC2046 # words
 start_sleeps -n 40 -u 100000 -o $(echo $ways | tr ' ' ,)
-if start_stackbox offcputime --flat --by thread -p "$pid"; then
-    kill -s USR2 "$pid"
-    while ! grep -q '^done' "$scratch/sleeps.out" && ! ended "$pid"; do
-        look
-    done
-    finish_stackbox
-    finish_workload sleeps
-    is "no thread waits in the scheduler itself" \
-        "$(awk '$1 > 0 && $NF ~ /^(__)?schedule$/' "$scratch/out")" ""
-    for way in $ways; do
-        tid=$(tid_of sleeps $way)
-        # (If it waits equally long in two places, chance decides which was seen more often.)
-        place=$(awk -v who="$PREFIX$way ($pid/$tid): " \
-            '(at = index($0, who)) { print substr($0, at + length(who)); exit }' "$scratch/out")
-        if [ -s "$scratch/$way.seen" ]; then
-            is "$way: it waits where it was seen blocked" \
-                "$(grep -xF -m 1 -e "${place:-nowhere}" "$scratch/$way.seen")" "${place:-a function}"
-        else
-            fail "$way: it waits where it was seen blocked" "it was never seen blocked"
-        fi
-    done
-else
-    fail "offcputime --flat" "did not start: $(cat "$scratch/err")"
-    drop_workload sleeps
-fi
+start_tracing offcputime --flat --by thread -p "$pid"
+kill -s USR2 "$pid"
+while ! grep -q '^done' "$scratch/sleeps.out" && ! ended "$pid"; do
+    look
+done
+finish_stackbox
+finish_workload sleeps
+is "no thread waits in the scheduler itself" \
+    "$(awk '$1 > 0 && $NF ~ /^(__)?schedule$/' "$scratch/out")" ""
+for way in $ways; do
+    tid=$(tid_of sleeps $way)
+    # (If it waits equally long in two places, chance decides which was seen more often.)
+    place=$(awk -v who="$PREFIX$way ($pid/$tid): " \
+        '(at = index($0, who)) { print substr($0, at + length(who)); exit }' "$scratch/out")
+    if [ -s "$scratch/$way.seen" ]; then
+        is "$way: it waits where it was seen blocked" \
+            "$(grep -xF -m 1 -e "${place:-nowhere}" "$scratch/$way.seen")" "${place:-a function}"
+    else
+        fail "$way: it waits where it was seen blocked" "it was never seen blocked"
+    fi
+done
 
 # Grouped by name: each with its share of the total. Without --by there are no names of processes.
 start_sleeps -n 8 -o nap,tmout

@@ -23,16 +23,9 @@ older()
     done
     under="$under --"
     start_workload one calls -w -n $N
-    if start_stackbox stackcount -f -p "$(pid_of one)" "$EVENT"; then
-        go one
-        finish_stackbox
-        is "$name: each call is counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"
-        is "$name: exit status" $status 0
-    else
-        fail "$name" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-    fi
-    finish_workload one
+    trace_workload one stackcount -f -p "$(pid_of one)" "$EVENT"
+    is "$name: each call is counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+    is "$name: exit status" $status 0
     under=
 }
 

@@ -177,9 +177,7 @@ is "SIGUSR1: a name with a number stays as given" "$(for file in s.00001 s.00002
     cmp - "$(cat n-00001.folded n-00002.folded n-00003.folded >n; echo n)")" ""
 is "SIGUSR1: all files are there" "$(names)" \
     "n n-00001.folded n-00002.folded n-00003.folded s.00001.folded s.00002.folded s.folded "
-for name in one two three; do
-    finish_workload $name
-done
+finish_workload one two three
 # stdout gets one document only: none before the last report.
 start_workload one calls -w -k -n 300 -N many
 start_stackbox stackcount --format speedscope $EVENT

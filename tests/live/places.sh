@@ -21,14 +21,10 @@ RINGS="cannot collect by perf's rings: a seccomp filter blocks perf_event_open(2
 # The applets that work without privileges, if the machine allows it.
 OWN="flamegraph~ check~ report~ profile~ offcputime~ walltime~ program~ process~ tracepoint~ events~"
 
-# denied RIGHTS... -- PLACE...: runs it where we are, with fewer privileges
+# denied "RIGHTS..." PLACE...: runs it where we are, with fewer privileges
 denied()
 {
-    denials=
-    while [ "$1" != -- ]; do
-        denials="$denials $1"
-        shift
-    done
+    denials=$1
     shift
     # shellcheck disable=SC2086 # words
     carried "$WORKLOADS/deny" $denials -- "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" \
@@ -113,22 +109,20 @@ if in_namespaces true 2>/dev/null; then
 else
     skip "namespaces" "this kernel gives nobody a user namespace"
 fi
-denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ report~ \
+denied --container -o "$scratch/reports" filtered flamegraph~ check~ report~ \
     "walltime=a seccomp filter blocks bpf(2): start the container or service without that filter, or with one that \
 allows bpf and perf_event_open" "all=${RINGS}start the container or service with a filter that allows it"
 is "no report was written there" "$(ls "$scratch/reports")" ""
 # The capabilities that container engines leave to root.
 LEFT="--only chown --only dac_override --only 3 --only 4 --only kill --only 6 --only setuid --only 8"
-# shellcheck disable=SC2086 # words
-denied --pid-namespace $LEFT --container -- container flamegraph~ check~ report~ "walltime=$MISSING" \
+denied "--pid-namespace $LEFT --container" container flamegraph~ check~ report~ "walltime=$MISSING" \
     "all=${RINGS}give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)"
 # A container with the privileges. (Without tracefs some applets use the kernel's own types, if they
 # can.)
 without_tracefs || skip "container-with-rights" "tracefs is mounted here, and not to be unmounted"
 rights="--pid-namespace --only bpf --only perfmon --only sys_ptrace --only syslog"
-# shellcheck disable=SC2086 # words
 [ "$(mounts_of tracefs debugfs)" ] ||
-    denied $rights -- container-with-rights "tracepoint=$NO_TRACEFS" "events=$NO_TRACEFS" "all~$NO_TRACEFS"
+    denied "$rights" container-with-rights "tracepoint=$NO_TRACEFS" "events=$NO_TRACEFS" "all~$NO_TRACEFS"
 # shellcheck disable=SC2086 # words
 "$WORKLOADS/deny" $rights -- "$STACKBOX" profile -F 99 -- "$WORKLOADS/burn" -s 200 -N inside \
     </dev/null >"$scratch/out" 2>"$scratch/err"

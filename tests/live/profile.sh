@@ -48,67 +48,50 @@ near()
         $((($(samples most "$@") * 105 + 99) / 100))
 }
 
+# trace_both OPTION...: samples the workloads a and b, which burn at the same time
+trace_both()
+{
+    start_tracing profile $FRAMES -F $HZ -f "$@"
+    kill -s USR2 "$(pid_of b)"
+    go a
+    wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
+    finish_stackbox
+    finish_workload a b
+}
+
 # ---- Two functions of one thread
 
 start_workload sleeper burn -w -N $SLEEPER
 start_workload a burn -w -k -s $LONG -F $HZ -N $A
 start_workload b burn -w -k -s $((LONG * 3 / 10)) -F $HZ -N $B
-if start_stackbox profile $FRAMES -F $HZ -f; then
-    kill -s USR2 "$(pid_of b)"
-    go a
-    wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
-    finish_stackbox
-    is "exit status" $status 0
-    greater=$(folded_sum "$scratch/out" "^$A;.*;greater;spin[; ]")
-    lesser=$(folded_sum "$scratch/out" "^$A;.*;lesser;spin[; ]")
-    burnt=$(($(count_of a greater) + $(count_of a lesser)))
-    truth=$(($(count_of a greater) * 1000 / burnt))
-    between "the workload divided its time as it should" $truth 695 705
-    between "there are enough samples to tell" $((greater + lesser)) $((LONG * 84 / 100)) $((LONG * 11 / 10))
-    # In tenths of a point: two points, which is more than four standard errors of a share of 8,400
-    # random samples, and five of 2,500 samples by a clock.
-    between "the greater function's share, in tenths of a point" $((1000 * greater / (greater + lesser + 1))) \
-        $((truth - 20)) $((truth + 20))
-    between "little of that thread's time is elsewhere" \
-        $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 $((LONG / 100))
-    near "samples of the greater function" "$greater" a greater
-    near "samples of the lesser function" "$lesser" a lesser
-    near "another process" "$(folded_sum "$scratch/out" "^$B;")" b
-    is "a sleeping thread has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
-    is "an idle CPU has none" "$(folded_sum "$scratch/out" "^swapper")" 0
-else
-    fail "two functions" "did not start: $(cat "$scratch/err")"
-fi
-finish_workload a
-finish_workload b
+trace_both
+is "exit status" $status 0
+greater=$(folded_sum "$scratch/out" "^$A;.*;greater;spin[; ]")
+lesser=$(folded_sum "$scratch/out" "^$A;.*;lesser;spin[; ]")
+burnt=$(($(count_of a greater) + $(count_of a lesser)))
+truth=$(($(count_of a greater) * 1000 / burnt))
+between "the workload divided its time as it should" $truth 695 705
+between "there are enough samples to tell" $((greater + lesser)) $((LONG * 84 / 100)) $((LONG * 11 / 10))
+# In tenths of a point: two points, which is more than four standard errors of a share of 8,400
+# random samples, and five of 2,500 samples by a clock.
+between "the greater function's share, in tenths of a point" $((1000 * greater / (greater + lesser + 1))) \
+    $((truth - 20)) $((truth + 20))
+between "little of that thread's time is elsewhere" \
+    $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 $((LONG / 100))
+near "samples of the greater function" "$greater" a greater
+near "samples of the lesser function" "$lesser" a lesser
+near "another process" "$(folded_sum "$scratch/out" "^$B;")" b
+is "a sleeping thread has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
+is "an idle CPU has none" "$(folded_sum "$scratch/out" "^swapper")" 0
 drop_workload sleeper
 
 # ---- As many samples as there was time
 
 start_workload a burn -w -k -s $((LONG / 2)) -F $HZ -N $A
-if start_stackbox profile $FRAMES -F $HZ -f; then
-    go a
-    finish_stackbox
-    near "samples are CPU time" "$(folded_sum "$scratch/out" "^$A;")" a
-else
-    fail "samples are CPU time" "did not start: $(cat "$scratch/err")"
-fi
-finish_workload a
+trace_workload a profile $FRAMES -F $HZ -f
+near "samples are CPU time" "$(folded_sum "$scratch/out" "^$A;")" a
 
 # ---- Filters
-
-# picked NAME OPTION...: samples two processes with two threads each; $out has the result
-picked()
-{
-    picked=$1
-    shift
-    start_stackbox profile $FRAMES -F $HZ -f "$@" || fail "$picked" "$(cat "$scratch/err")"
-    kill -s USR2 "$(pid_of b)"
-    go a
-    wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
-    finish_stackbox
-    out=$scratch/out
-}
 
 start_both()
 {
@@ -116,56 +99,45 @@ start_both()
     start_workload b burn -w -k -2 -s $MS -F $HZ -N $B
 }
 
-finish_both()
-{
-    finish_workload a
-    finish_workload b
-}
+start_both
+trace_both -p "$(pid_of a)"
+is "-p: no other processes" "$(folded_sum "$scratch/out")" "$(folded_sum "$scratch/out" "^$A;")"
+near "-p: one thread" "$(folded_sum "$scratch/out" '(greater|lesser);spin')" a greater lesser
+near "-p: the other thread" "$(folded_sum "$scratch/out" ';other;spin')" a other
 
 start_both
-picked "-p" -p "$(pid_of a)"
-is "-p: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-near "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" a greater lesser
-near "-p: the other thread" "$(folded_sum "$out" ';other;spin')" a other
-finish_both
+trace_both -p "$(pid_of a),$(pid_of b)"
+is "-p of two: no other processes" "$(folded_sum "$scratch/out")" "$(folded_sum "$scratch/out" "^($A|$B);")"
+near "-p of two: one" "$(folded_sum "$scratch/out" "^$A;")" a
+near "-p of two: the other" "$(folded_sum "$scratch/out" "^$B;")" b
 
 start_both
-picked "-p of two" -p "$(pid_of a),$(pid_of b)"
-is "-p of two: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^($A|$B);")"
-near "-p of two: one" "$(folded_sum "$out" "^$A;")" a
-near "-p of two: the other" "$(folded_sum "$out" "^$B;")" b
-finish_both
-
-start_both
-picked "-t" -t "$(count_of a other_tid)"
-is "-t: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-is "-t: no other threads" "$(folded_sum "$out" '(greater|lesser);spin')" 0
-near "-t: that thread" "$(folded_sum "$out" ';other;spin')" a other
-finish_both
+trace_both -t "$(count_of a other_tid)"
+is "-t: no other processes" "$(folded_sum "$scratch/out")" "$(folded_sum "$scratch/out" "^$A;")"
+is "-t: no other threads" "$(folded_sum "$scratch/out" '(greater|lesser);spin')" 0
+near "-t: that thread" "$(folded_sum "$scratch/out" ';other;spin')" a other
 
 if [ "$(nproc)" -gt 1 ]; then
     start_both
-    picked "-C" -C 1
-    is "-C: no threads on other CPUs" "$(folded_sum "$out" '(greater|lesser);spin')" 0
-    near "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" a other
-    near "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" b other
+    trace_both -C 1
+    is "-C: no threads on other CPUs" "$(folded_sum "$scratch/out" '(greater|lesser);spin')" 0
+    near "-C: a thread there" "$(folded_sum "$scratch/out" "^$A;.*;other;spin")" a other
+    near "-C: another thread there" "$(folded_sum "$scratch/out" "^$B;.*;other;spin")" b other
     contains "-C: the header says so" "$scratch/err" \
         "Sampling at $HZ Hertz of all threads by user + kernel stack on CPU#1... Hit "
-    finish_both
-else
+    else
     skip "-C" "one CPU"
 fi
 
-cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
+cgroups=$(cgroups)
 mine=$cgroups/test$$
 if [ "$cgroups" ] && mkdir "$mine" "$mine/below" 2>"$scratch/why"; then
     start_both
     pid_of a >"$mine/below/cgroup.procs"
-    picked "--cgroup" --cgroup "$mine"
-    is "--cgroup: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-    near "--cgroup: a process in it" "$(folded_sum "$out")" a
-    finish_both
-    rmdir "$mine/below" "$mine"
+    trace_both --cgroup "$mine"
+    is "--cgroup: no other processes" "$(folded_sum "$scratch/out")" "$(folded_sum "$scratch/out" "^$A;")"
+    near "--cgroup: a process in it" "$(folded_sum "$scratch/out")" a
+        rmdir "$mine/below" "$mine"
 else
     skip "--cgroup" "no cgroup v2 to make one in: $(cat "$scratch/why" 2>/dev/null)"
 fi

@@ -44,47 +44,41 @@ near()
 run_stackbox profile -C 1 1
 is "-C: a CPU that is offline is refused" "$status $(cat "$scratch/err")" \
     "1 profile: CPU 1 is offline: there is nothing to sample until it is brought online"
-if start_stackbox profile -F $HZ -f; then
-    echo 1 >$CPU
-    burn_on_1 came
-    echo 0 >$CPU
-    sleep 1
-    echo 1 >$CPU
-    burn_on_1 back
-    # So fast that stackbox never reads a list of online CPUs without it.
-    echo 0 >$CPU
-    echo 1 >$CPU
-    burn_on_1 fast
-    finish_stackbox
-    is "exit status" $status 0
-    is "there are no complaints" "$(grep -v 'of user stacks end early\|CPUs came online' "$scratch/err")" \
-        "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
-    is "it is told that names may be missing" "$(sed -n \
-        's/^profile: CPUs came online during the run, \([0-9]*\) times: frames of programs .*/\1/p' "$scratch/err")" 3
-    for name in came back fast; do
-        near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" $name other
-        near "a CPU that $name: the other one" \
-            "$(folded_sum "$scratch/out" "^$name;.*;(greater|lesser);")" \
-            $name greater lesser
-    done
-else
-    fail "CPUs" "did not start: $(cat "$scratch/err")"
-fi
+start_tracing profile -F $HZ -f
+echo 1 >$CPU
+burn_on_1 came
+echo 0 >$CPU
+sleep 1
+echo 1 >$CPU
+burn_on_1 back
+# So fast that stackbox never reads a list of online CPUs without it.
+echo 0 >$CPU
+echo 1 >$CPU
+burn_on_1 fast
+finish_stackbox
+is "exit status" $status 0
+is "there are no complaints" "$(grep -v 'of user stacks end early\|CPUs came online' "$scratch/err")" \
+    "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
+is "it is told that names may be missing" "$(sed -n \
+    's/^profile: CPUs came online during the run, \([0-9]*\) times: frames of programs .*/\1/p' "$scratch/err")" 3
+for name in came back fast; do
+    near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" $name other
+    near "a CPU that $name: the other one" \
+        "$(folded_sum "$scratch/out" "^$name;.*;(greater|lesser);")" \
+        $name greater lesser
+done
 
 # The only sampled CPU goes offline and comes back.
-if start_stackbox profile -F $HZ -f -C 1; then
-    echo 0 >$CPU
-    sleep 1
-    echo 1 >$CPU
-    burn_on_1 alone
-    finish_stackbox
-    is "-C: exit status" $status 0
-    near "-C: a CPU that went and came back" "$(folded_sum "$scratch/out" "^alone;.*;other;")" \
-        alone other
-    is "-C: no threads on other CPUs" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
-else
-    fail "-C" "did not start: $(cat "$scratch/err")"
-fi
+start_tracing profile -F $HZ -f -C 1
+echo 0 >$CPU
+sleep 1
+echo 1 >$CPU
+burn_on_1 alone
+finish_stackbox
+is "-C: exit status" $status 0
+near "-C: a CPU that went and came back" "$(folded_sum "$scratch/out" "^alone;.*;other;")" \
+    alone other
+is "-C: no threads on other CPUs" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
 
 # Programs that begin on a CPU that went and came back, and have ended when their functions are looked up: half a
 # second later they have names, also event by event; and before that it is told that they may not.
@@ -96,15 +90,12 @@ is "half a second later functions have names" "$(folded_sum "$scratch/out" '^lat
 "$STACKBOX" stackcount -f --by name "$EVENT" -- sh -c "echo 0 >$CPU; echo 1 >$CPU
     '$WORKLOADS/calls' -n 10" >"$scratch/out" 2>"$scratch/err"
 contains "a run that ends before that says so" "$scratch/err" "CPUs came online during the run, 1 times"
-if start_stackbox stacksnoop "$EVENT"; then
-    echo 0 >$CPU
-    echo 1 >$CPU
-    sleep 1
-    taskset 2 "$WORKLOADS/calls" -n 10 -N snooped >"$scratch/none"
-    finish_stackbox
-    is "stacksnoop: functions have names there" "$(grep -c '	*make_calls' "$scratch/out")" 10
-    contains "stacksnoop: that they may not is told" "$scratch/err" "CPUs came online during the run, 1 times"
-else
-    fail "stacksnoop" "did not start: $(cat "$scratch/err")"
-fi
+start_tracing stacksnoop "$EVENT"
+echo 0 >$CPU
+echo 1 >$CPU
+sleep 1
+taskset 2 "$WORKLOADS/calls" -n 10 -N snooped >"$scratch/none"
+finish_stackbox
+is "stacksnoop: functions have names there" "$(grep -c '	*make_calls' "$scratch/out")" 10
+contains "stacksnoop: that they may not is told" "$scratch/err" "CPUs came online during the run, 1 times"
 echo 1 >$CPU

@@ -25,37 +25,25 @@ HZ=997 PERIOD=1003009 CHANCE=126
 [ -z "$GUEST" ] || HZ=99 PERIOD=10101010 CHANCE=40
 
 start_workload one burn -w -k -s 1000 -F $HZ -N burn$$
-if start_stackbox profile -e task-clock -c $PERIOD -p "$(pid_of one)"; then
-    go one
-    finish_stackbox
-    is "the header names event and period" \
-        "$(head -n 2 "$scratch/out" | tr '\n' '|')" "Sampling every $PERIOD events of \
+trace_workload one profile -e task-clock -c $PERIOD -p "$(pid_of one)"
+is "the header names event and period" \
+    "$(head -n 2 "$scratch/out" | tr '\n' '|')" "Sampling every $PERIOD events of \
 PID $(pid_of one) by user + kernel stack... Hit Ctrl-C to end.||"
-    least=$(($(count_of one greater_least) + $(count_of one lesser_least)))
-    most=$(($(count_of one greater_most) + $(count_of one lesser_most)))
-    between "task-clock: a sample each period" \
-        "$(awk '/^        [0-9]+$/ { sum += $1 } END { print sum }' "$scratch/out")" \
-        $((least - CHANCE)) $((most + CHANCE))
-    contains "samples name the process" "$scratch/out" "    -                burn$$ ($(pid_of one))"
-else
-    fail "task-clock" "did not start: $(cat "$scratch/err")"
-fi
-finish_workload one
+least=$(($(count_of one greater_least) + $(count_of one lesser_least)))
+most=$(($(count_of one greater_most) + $(count_of one lesser_most)))
+between "task-clock: a sample each period" \
+    "$(awk '/^        [0-9]+$/ { sum += $1 } END { print sum }' "$scratch/out")" \
+    $((least - CHANCE)) $((most + CHANCE))
+contains "samples name the process" "$scratch/out" "    -                burn$$ ($(pid_of one))"
 
 # ---- Events that are sampled one by one
 
 N=3000
 start_workload one faults -w -k -n $N -N faults$$
-if start_stackbox profile -e page-faults -c 1 -f -p "$(pid_of one)"; then
-    go one
-    finish_stackbox
-    is "page-faults: the workload had as many as expected" "$(count_of one faults)" $N
-    is "page-faults: each is a sample" "$(folded_sum "$scratch/out" ';touch ')" $N
-    lacks "page-faults: they have no kernel stack" "$scratch/out" "touch;"
-else
-    fail "page-faults" "did not start: $(cat "$scratch/err")"
-fi
-finish_workload one
+trace_workload one profile -e page-faults -c 1 -f -p "$(pid_of one)"
+is "page-faults: the workload had as many as expected" "$(count_of one faults)" $N
+is "page-faults: each is a sample" "$(folded_sum "$scratch/out" ';touch ')" $N
+lacks "page-faults: they have no kernel stack" "$scratch/out" "touch;"
 
 # switches NAME: how often it has left its CPU so far, by the kernel's own count
 switches()
@@ -64,18 +52,15 @@ switches()
 }
 
 start_workload one faults -w -k -n 1 -z 100 -N faults$$
-if start_stackbox profile -e context-switches -c 1 -f -p "$(pid_of one)"; then
-    before=$(switches one)
-    go one
-    finish_stackbox
-    is "context-switches: each is a sample" "$(folded_sum "$scratch/out")" \
-        $(($(switches one) - before))
-    # (It may also be preempted elsewhere, and then find that its time is over.)
-    between "context-switches: most are in the stack that sleeps" \
-        "$(folded_sum "$scratch/out" ';nap;.*schedule')" 90 $(($(switches one) - before))
-else
-    fail "context-switches" "did not start: $(cat "$scratch/err")"
-fi
+start_tracing profile -e context-switches -c 1 -f -p "$(pid_of one)"
+before=$(switches one)
+go one
+finish_stackbox
+is "context-switches: each is a sample" "$(folded_sum "$scratch/out")" \
+    $(($(switches one) - before))
+# (It may also be preempted elsewhere, and then find that its time is over.)
+between "context-switches: most are in the stack that sleeps" \
+    "$(folded_sum "$scratch/out" ';nap;.*schedule')" 90 $(($(switches one) - before))
 finish_workload one
 
 # With a frequency, the kernel adjusts the period. After such bursts the period may be so long that

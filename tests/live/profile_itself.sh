@@ -11,7 +11,7 @@
 
 have_root || skip_all "tracing needs root"
 
-start_stackbox profile -f -F 1999 || fail "starts" "$(cat "$scratch/err")"
+start_tracing profile -f -F 1999
 run=0
 while [ $run -lt 2000 ]; do
     /bin/true

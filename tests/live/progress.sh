@@ -8,7 +8,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-command -v tmux >/dev/null || skip_all "tmux is not installed"
+need tmux
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
 EVENT=t:syscalls:sys_enter_getppid
@@ -165,8 +165,7 @@ start_workload three calls -w -k -n 10
 start_workload four calls -w -k -n 20
 type_line "clear; ./run stackcount --top 1 -p $(pid_of three),$(pid_of four) $EVENT >report"
 wait_until 20 has_line '[0-9.]+ s, 0 events, .*'
-go three
-go four
+go three four
 shows "without -D there is only the time" '[0-9]+\.[0-9] s, 30 events, [12] stacks?, 0 lost'
 kill -s USR1 "$(cat "$scratch/traced.pid")"
 SAID='stackcount: --top left out 1 more stacks with 10 events'
@@ -180,9 +179,7 @@ shows "and the progress line goes on below" '[0-9]+\.[0-9] s, 30 events, .*'
 
 press C-c
 wait_until 20 is_ready
-for name in one two three four; do
-    finish_workload $name
-done
+finish_workload one two three four
 
 # A stopped terminal (Ctrl-S) does not block the tracing: a signal would end a blocked write, but no
 # signal comes here.

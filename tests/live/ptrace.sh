@@ -11,12 +11,6 @@
 # threads that come and go, a killed stackbox. RUNS=N, or the word runs=N, sets the number of kills.
 . "${0%/*}/lib.sh"
 
-# word NAME: its value among the words of a guest's kernel
-word()
-{
-    tr ' ' '\n' </proc/cmdline | sed -n "s/^$1=//p"
-}
-
 [ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
 SAID="profile: stacks are collected by interrupting threads (ptrace), user stacks only, as bpf(2) is refused"

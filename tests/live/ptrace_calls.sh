@@ -98,7 +98,7 @@ fi
 run_stackbox stackcount -f sys_getppid -- "$scratch/family" -n 10 -c 40
 is "all that a command starts" "$(folded_sum "$scratch/out" ';family_call')" "$(sed -n 's/^done CALLS=//p' "$scratch/err")"
 start_workload one calls -w -k -t 4 -n 500 -N traced$$
-start_stackbox stackcount -f -p "$(pid_of one)" sys_getppid || fail "a running process" "$(cat "$scratch/err")"
+start_tracing stackcount -f -p "$(pid_of one)" sys_getppid
 go one
 finish_stackbox
 is "a running process: each call" "$(folded_sum "$scratch/out")" 2000

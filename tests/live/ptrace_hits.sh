@@ -110,7 +110,7 @@ under="$DENIED --"
 run_stackbox stackcount -f "$scratch/family:family_call" -- "$scratch/family" -n 10 -c 40
 is "all that a command starts" "$(folded_sum "$scratch/out" ';family_call ')" "$(sed -n 's/^done CALLS=//p' "$scratch/err")"
 start_workload one hammer -w -k -t 4 -n 8 -r 5 -N traced$$
-start_stackbox stackcount -f -p "$(pid_of one)" "$WORKLOADS/hammer:hammered" || fail "a running process" "$(cat "$scratch/err")"
+start_tracing stackcount -f -p "$(pid_of one)" "$WORKLOADS/hammer:hammered"
 go one
 finish_stackbox
 is "a running process: each call" "$(numbers)" "$(all_of 4 8 5)"

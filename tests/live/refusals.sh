@@ -10,17 +10,11 @@
 EVENT=t:syscalls:sys_enter_getppid
 DENY="$WORKLOADS/deny"
 
-# refused NAME TEXT DENIAL... -- ARG...: stackcount under a denial is refused with TEXT, in one line
+# refused NAME TEXT "DENIAL..." ARG...: stackcount under a denial is refused with TEXT, in one line
 refused()
 {
-    name=$1 text=$2
-    shift 2
-    denials=
-    while [ "$1" != -- ]; do
-        denials="$denials $1"
-        shift
-    done
-    shift
+    name=$1 text=$2 denials=$3
+    shift 3
     # shellcheck disable=SC2086 # words
     "$WORKLOADS/session" --limit 60 "$DENY" $denials -- "$STACKBOX" stackcount -D 1 "$@" \
         </dev/null >"$scratch/out" 2>"$scratch/err"
@@ -57,18 +51,18 @@ ulimit -l unlimited 2>/dev/null
 # Some kernels before 5.8 let any user create maps: then tracefs is the first refusal.
 either="CAP_BPF and CAP_PERFMON are missing: run it as root" lacking="CAP_BPF is missing"
 has_two_rights || either=": run it as root, or " lacking=": run it as root, or "
-refused "not root" "$either" --uid 65534 -- $EVENT
-refused "no CAP_BPF" "$lacking" --cap sys_admin --cap bpf -- --collect bpf $EVENT
-refused "no bpf(2) by seccomp" "a seccomp filter blocks bpf(2)" --syscall bpf:ENOSYS -- --collect bpf $EVENT
-refused "bpf(2) refused by seccomp" "a seccomp filter blocks bpf(2)" --syscall bpf:EPERM -- --collect bpf $EVENT
+refused "not root" "$either" "--uid 65534" $EVENT
+refused "no CAP_BPF" "$lacking" "--cap sys_admin --cap bpf" --collect bpf $EVENT
+refused "no bpf(2) by seccomp" "a seccomp filter blocks bpf(2)" "--syscall bpf:ENOSYS" --collect bpf $EVENT
+refused "bpf(2) refused by seccomp" "a seccomp filter blocks bpf(2)" "--syscall bpf:EPERM" --collect bpf $EVENT
 refused "what Docker refuses" "give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)" \
-    --container --cap sys_admin --cap perfmon --cap bpf -- $EVENT
+    "--container --cap sys_admin --cap perfmon --cap bpf" $EVENT
 refused "neither bpf(2) nor perf_event_open(2)" "a seccomp filter blocks bpf(2)" \
-    --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS -- $EVENT
+    "--syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS" $EVENT
 refused "perf_event_open(2) refused by seccomp" "a seccomp filter blocks" \
-    --syscall perf_event_open:EACCES -- $EVENT
+    "--syscall perf_event_open:EACCES" $EVENT
 refused "no perf_event_open(2) by seccomp" "a seccomp filter blocks perf_event_open(2)" \
-    --syscall perf_event_open:ENOSYS -- $EVENT
+    "--syscall perf_event_open:ENOSYS" $EVENT
 
 # Root elsewhere: in a user namespace, and without /proc.
 if unshare -U -r true 2>/dev/null; then
@@ -115,8 +109,8 @@ contains "no /proc: a denial is recognized" "$scratch/err" "a seccomp filter blo
 
 # tracefs: the mount is our own, and if one way is denied, another is used.
 if without_tracefs; then
-    refused "no tracefs" "tracefs cannot be read: run it as root" --syscall fsopen:EPERM \
-        --syscall mount:EPERM --syscall unshare:EPERM -- $EVENT
+    refused "no tracefs" "tracefs cannot be read: run it as root" \
+        "--syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM" $EVENT
 else
     skip "no tracefs" "tracefs is mounted here, and cannot be unmounted"
 fi
@@ -165,7 +159,7 @@ fi
 if have_kprobes && ! has_two_rights; then
     skip "no CAP_PERFMON" "this kernel has no CAP_BPF (5.8)"
 elif have_kprobes; then
-    refused "no CAP_PERFMON" "CAP_PERFMON is missing" --cap sys_admin --cap perfmon -- vfs_read
+    refused "no CAP_PERFMON" "CAP_PERFMON is missing" "--cap sys_admin --cap perfmon" vfs_read
     # With both capabilities, and without root: no tracefs, no names, but the count is right.
     BOTH="--only bpf --only perfmon --uid 65534"
     set_sysctl kernel/perf_event_paranoid 2
@@ -173,29 +167,23 @@ elif have_kprobes; then
         [ $way = pmu ] || by_link || continue
         start_workload one calls -w -k -n 100
         under="$DENY $BOTH --"
-        start_stackbox stackcount -f --attach-by $way -p "$(pid_of one)" ${CALL}getppid
+        trace_workload one stackcount -f --attach-by $way -p "$(pid_of one)" ${CALL}getppid
         under=
-        go one
-        finish_stackbox
-        finish_workload one
         is "two capabilities are enough: $way" "$(folded_sum "$scratch/out") $status" "100 0"
         contains "and it says that names are hidden: $way" "$scratch/err" "with CAP_SYSLOG"
     done
-    # shellcheck disable=SC2086 # words
-    refused "two capabilities: tracepoints" "tracefs cannot be read: run it as root" $BOTH -- $EVENT
-    # shellcheck disable=SC2086 # words
+    refused "two capabilities: tracepoints" "tracefs cannot be read: run it as root" "$BOTH" $EVENT
     refused "two capabilities: tracefs" "--attach-by: tracefs cannot be read: run it as root" \
-        $BOTH -- --attach-by tracefs vfs_read
-    refused "CAP_BPF alone" "cannot trace: CAP_PERFMON is missing" --only bpf --uid 65534 -- vfs_read
-    refused "CAP_PERFMON alone" "cannot create maps: CAP_BPF is missing" --only perfmon \
-        --uid 65534 -- --collect bpf vfs_read
-    by_link && refused "CAP_BPF alone: multi" "cannot trace: CAP_PERFMON is missing" --only bpf \
-        --uid 65534 -- --attach-by multi vfs_read
+        "$BOTH" --attach-by tracefs vfs_read
+    refused "CAP_BPF alone" "cannot trace: CAP_PERFMON is missing" "--only bpf --uid 65534" vfs_read
+    refused "CAP_PERFMON alone" "cannot create maps: CAP_BPF is missing" "--only perfmon --uid 65534" \
+        --collect bpf vfs_read
+    by_link && refused "CAP_BPF alone: multi" "cannot trace: CAP_PERFMON is missing" \
+        "--only bpf --uid 65534" --attach-by multi vfs_read
     # Debian's level 3 denies perf_event_open(2) even with both capabilities.
     set_sysctl kernel/perf_event_paranoid 3
-    # shellcheck disable=SC2086 # words
     refused "perf_event_paranoid" "sysctl kernel.perf_event_paranoid=2" \
-        $BOTH -- --attach-by pmu vfs_read
+        "$BOTH" --attach-by pmu vfs_read
     if by_link; then
         # shellcheck disable=SC2086 # words
         "$WORKLOADS/session" --limit 60 "$DENY" $BOTH -- \

@@ -22,12 +22,9 @@ counted()
 choose_event
 start_workload one calls -w -n 14000
 # shellcheck disable=SC2086 # words
-start_stackbox stackcount --collect rings $way -f -p "$(pid_of one)" "$EVENT"
-go one
-finish_stackbox
+trace_workload one stackcount --collect rings $way -f -p "$(pid_of one)" "$EVENT"
 is "each call is counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"
 is "and with its chain" "$(folded_sum "$scratch/out" 'work;make_calls')" "$(calls_of one)"
-finish_workload one
 
 counted "$EVENT" -- "$WORKLOADS/calls" -n 14000
 is "and so are a command's" "$(folded_sum "$scratch/out" 'work;make_calls')" 14000
@@ -70,8 +67,7 @@ named_to_the_end()
     kill -s USR2 "$(pid_of one)" "$(pid_of two)"
     sleep 0.3
     finish_stackbox
-    drop_workload one
-    drop_workload two
+    drop_workload one two
     is "by $1: a thread has its name at each event, to the end" \
         "$(sed -n 's/^\([a-z]*\) (.*;\([a-z]*\);turned [0-9]*$/\1 \2/p' "$scratch/out" | sort -u)" "one one
 zero zero"
@@ -106,10 +102,7 @@ done
 "$STACKBOX" stacksnoop --collect rings "$EVENT" -- "$WORKLOADS/calls" -n 500 > "$scratch/out" 2> "$scratch/err"
 is "stacksnoop prints each" "$(grep -c make_calls "$scratch/out")" 500
 
-deaf=$(deaf_cpu)
-if [ "$deaf" ]; then
-    skip "a sleep of 2 s" "perf(1) sees no switch from the idle task of CPU $deaf either"
-else
+if ! skip_deaf "a sleep of 2 s"; then
     "$STACKBOX" offcputime --collect rings -f -- sleep 2 > "$scratch/out" 2> "$scratch/err"
     between "a sleep of 2 s, in us" "$(folded_sum "$scratch/out" 'nanosleep')" 1980000 2100000
 fi

@@ -40,34 +40,31 @@ calls_on_1()
 
 # offline at the start; comes online; goes and comes back; so fast that no list of CPUs ever lacked
 # it
-if start_stackbox stackcount --collect rings -K -f --by name "$EVENT"; then
-    few=$(events)
-    echo 1 >$CPU
-    wait_until 20 has_more
-    sleep 0.3
-    few=$(events)
-    calls_on_1 came
-    echo 0 >$CPU
-    few=$((few - 2))
-    wait_until 20 has_few
-    echo 1 >$CPU
-    wait_until 20 has_more
-    sleep 0.3
-    calls_on_1 back
-    echo 0 >$CPU
-    echo 1 >$CPU
-    sleep 2
-    calls_on_1 fast
-    echo 0 >$CPU
-    finish_stackbox
-    is "exit status" $status 0
-    for name in came back fast; do
-        is "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;")" $N
-    done
-    contains "it is reported" "$scratch/err" "$came"
-else
-    fail "CPUs" "did not start: $(cat "$scratch/err")"
-fi
+start_tracing stackcount --collect rings -K -f --by name "$EVENT"
+few=$(events)
+echo 1 >$CPU
+wait_until 20 has_more
+sleep 0.3
+few=$(events)
+calls_on_1 came
+echo 0 >$CPU
+few=$((few - 2))
+wait_until 20 has_few
+echo 1 >$CPU
+wait_until 20 has_more
+sleep 0.3
+calls_on_1 back
+echo 0 >$CPU
+echo 1 >$CPU
+sleep 2
+calls_on_1 fast
+echo 0 >$CPU
+finish_stackbox
+is "exit status" $status 0
+for name in came back fast; do
+    is "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;")" $N
+done
+contains "it is reported" "$scratch/err" "$came"
 
 # A command runs on a CPU that comes online.
 echo 0 >$CPU
@@ -84,17 +81,14 @@ echo 0 >$CPU
 is "-C: a CPU that is offline is refused" "$? $(cat "$scratch/err")" \
     "1 stacksnoop: cannot collect by perf's rings: CPU 1 is offline: bring it online"
 echo 1 >$CPU
-if start_stackbox stacksnoop --collect rings -K -C 1 "$EVENT"; then
-    echo 0 >$CPU
-    sleep 2
-    echo 1 >$CPU
-    sleep 2
-    calls_on_1 alone
-    taskset 1 "$WORKLOADS/calls" -n $N -N other >/dev/null
-    finish_stackbox
-    is "-C: a CPU that went and came back: each call is printed" \
-        "$(grep -c '^[0-9.]* *alone ' "$scratch/out")" $N
-    is "-C: no calls on other CPUs" "$(grep -c '^[0-9.]* *other ' "$scratch/out")" 0
-else
-    fail "-C" "did not start: $(cat "$scratch/err")"
-fi
+start_tracing stacksnoop --collect rings -K -C 1 "$EVENT"
+echo 0 >$CPU
+sleep 2
+echo 1 >$CPU
+sleep 2
+calls_on_1 alone
+taskset 1 "$WORKLOADS/calls" -n $N -N other >/dev/null
+finish_stackbox
+is "-C: a CPU that went and came back: each call is printed" \
+    "$(grep -c '^[0-9.]* *alone ' "$scratch/out")" $N
+is "-C: no calls on other CPUs" "$(grep -c '^[0-9.]* *other ' "$scratch/out")" 0

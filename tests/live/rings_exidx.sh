@@ -6,33 +6,12 @@
 # 32-bit ARM, on boards: by rings, system calls and samples have whole stacks of Thumb code without
 # frame pointers, by rows made from the code and, where it gives none, from .ARM.exidx.
 . "${0%/*}/lib.sh"
+. "${0%/*}/lib_bare.sh"
 
 [ "$(uname -m)" = armv7l ] || skip_all "this test is for 32-bit ARM"
 
 START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
 STACK='outer;middle;inner'
-
-# of PROGRAM WAY NUMBER ARG...: leaves its lines in $folded, named like those of `bare`
-of()
-{
-    program=$1 way=$2 number=$3
-    shift 3
-    run_stackbox "$@" -f -- "$WORKLOADS/$program" "$way" "$number"
-    sed -n "s/^$program\([;-]\)/bare\1/p" "$scratch/out" >"$scratch/folded"
-}
-
-# share_of REGEX: the percentage of those lines
-share_of()
-{
-    awk -v those="$1" '$0 ~ those { n += $NF } { all += $NF } END { print all ? int(n * 100 / all) : 0 }' "$scratch/folded"
-}
-
-# all NAME REGEX NUMBER: all lines match, and add up to NUMBER
-all()
-{
-    is "$1: there is no other stack" "$(grep -vE "^bare;($2) [0-9]+\$" "$scratch/folded" | head -n 2)" ""
-    is "$1: all events have it" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
-}
 
 rings='--collect rings'
 of bare calls 1000 stackcount $rings -U t:syscalls:sys_enter_getppid

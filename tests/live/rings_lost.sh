@@ -12,11 +12,6 @@
 have_root || skip_all "tracing needs root"
 choose_event
 
-lost()
-{
-    sed -n "s/^$1: \([0-9]*\) events were lost: .*/\1/p" "$scratch/err" | grep . || echo 0
-}
-
 # stackcount is stopped while the workload runs.
 N=400000
 cat >"$scratch/still" <<'END'
@@ -28,7 +23,7 @@ END
 "$STACKBOX" stackcount --collect rings --debug -f --by name "$EVENT" -- sh "$scratch/still" "$WORKLOADS/calls" $N \
     >"$scratch/out" 2>"$scratch/err"
 is "stackcount: exit status" $? 0
-counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
+counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(said "events were lost")
 # The shell may make such a call, too.
 between "stackcount: some are lost" "$lost" 1 $((N + 5))
 between "stackcount: counted + lost = calls" $((counted + lost)) $((N + 5)) $((N + 6))
@@ -43,7 +38,7 @@ for run in $runs; do
     "$STACKBOX" stackcount --collect rings --debug --by name -o "$scratch/reports.%n.folded" -i 0.02 "$EVENT" \
         -- "$WORKLOADS/calls" -n $N >"$scratch/none" 2>"$scratch/err"
     cat "$scratch"/reports.*.folded >"$scratch/out"
-    counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
+    counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(said "events were lost")
     is "reports meanwhile, run $run: counted + lost = calls" $((counted + lost)) $N
     adds_up "reports meanwhile, run $run: the account adds up"
 done
@@ -88,7 +83,7 @@ cat <&3 >"$scratch/out"
 exec 3<&-
 wait $snoop
 is "stacksnoop: exit status" $? 0
-printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(lost stacksnoop)
+printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(said "events were lost")
 between "stacksnoop: some are lost" "$lost" 1 $N
 is "stacksnoop: printed + lost = calls" $((printed + lost)) $N
 
@@ -133,7 +128,7 @@ else
     wait $snoop
     is "a cpuset: exit status" $? 0
     rmdir "$cpuset"
-    printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(lost stacksnoop)
+    printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(said "events were lost")
     if [ "$lost" = 0 ]; then
         # Before 6.0 the kernel only reports them on that CPU.
         contains "a cpuset: it is told that events may have been lost" "$scratch/err" \

@@ -45,28 +45,25 @@ all_sleep()
 }
 
 for applet in offcputime wakeuptime offwaketime; do
-    if start_stackbox $applet --collect rings -f --cgroup "$mine"; then
-        begun=$(cut -d ' ' -f 1 /proc/uptime)
-        waits_in "$mine" inside
-        waits_in "$mine/below" below
-        waits_in "$scratch/cgroups" outside
-        sleep 2
-        for name in inside below outside; do
-            go $name
-            finish_workload $name
-        done
-        most=$(echo "$begun $(cut -d ' ' -f 1 /proc/uptime)" | awk '{ print int(($2 - $1) * 1000000) }')
-        finish_stackbox
-        is "$applet: exit status" $status 0
-        for name in inside below; do
-            between "$applet: threads that wait $name are counted" \
-                "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" \
-                4000000 $((2 * most))
-        done
-        is "$applet: no threads outside" "$(grep -c outside "$scratch/out")" 0
-        is "$applet: all waits end" "$(grep -c 'not seen running' "$scratch/err")" 0
-    else
-        fail "$applet" "did not start: $(cat "$scratch/err")"
-    fi
+    start_tracing $applet --collect rings -f --cgroup "$mine"
+    begun=$(cut -d ' ' -f 1 /proc/uptime)
+    waits_in "$mine" inside
+    waits_in "$mine/below" below
+    waits_in "$scratch/cgroups" outside
+    sleep 2
+    for name in inside below outside; do
+        go $name
+        finish_workload $name
+    done
+    most=$(echo "$begun $(cut -d ' ' -f 1 /proc/uptime)" | awk '{ print int(($2 - $1) * 1000000) }')
+    finish_stackbox
+    is "$applet: exit status" $status 0
+    for name in inside below; do
+        between "$applet: threads that wait $name are counted" \
+            "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" \
+            4000000 $((2 * most))
+    done
+    is "$applet: no threads outside" "$(grep -c outside "$scratch/out")" 0
+    is "$applet: all waits end" "$(grep -c 'not seen running' "$scratch/err")" 0
 done
 rmdir "$mine/below" "$mine"

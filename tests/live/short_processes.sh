@@ -42,18 +42,11 @@ made()
     echo $(($(calls_of "$1"1) + $(calls_of "$1"2)))
 }
 
-# said REGEX: the number in a matching message on stderr, or 0
-said()
-{
-    sed -n "s/.*[^0-9]\\([0-9][0-9]*\\) $1.*/\\1/p" "$scratch/err" |
-        awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 # counted_right NAME: all calls of both kinds are counted, except those reported missing
 counted_right()
 {
     is "$1: exit status" "$status" 0
-    missing=$(($(said "events were not counted") + $(said "events were missed")))
+    missing=$(($(said "events were not counted") + $(missed)))
     for kind in "forks $FORKED" "execs $ANEW"; do
         comm=${kind#* }
         counted=$(folded_sum "$scratch/out" "^$comm[ ;]")
@@ -85,7 +78,7 @@ bomb()
     name=$1
     shift
     start_bomb
-    start_stackbox stackcount -f --debug "$@" || fail "$name: starts" "$(cat "$scratch/err")"
+    start_tracing stackcount -f --debug "$@"
     run_bomb
     finish_stackbox
     counted_right "$name"
@@ -101,7 +94,7 @@ start_bomb
 profile=$!
 kill_at_end "$profile"
 wait_until 20 grep -q '^Sampling' "$scratch/profile.err"
-start_stackbox stackcount -f --debug "$EVENT" || fail "with profile: starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f --debug "$EVENT"
 run_bomb
 kill -s INT "$profile"
 wait "$profile"

@@ -84,8 +84,7 @@ start_workload again calls -w -k -n 200 -N $NAME
 go again
 finish_stackbox
 is "and tracing goes on" "$(folded_sum "$scratch/out" "^$NAME;")" 500
-finish_workload usr
-finish_workload again
+finish_workload usr again
 
 # Reports at start + k * S, the last at the end.
 run_stackbox stackcount -i 0.5 -D 2.2 $QUIET
@@ -261,8 +260,7 @@ if have_kprobes; then
         finish_stackbox
         is "no probe is left after the end: $way" "$(grep -c vfs_ "$scratch/debugfs/kprobes/list")" 0
         start_stackbox stackcount --attach-by $way vfs_read
-        kill -s KILL "$stackbox"
-        wait "$stackbox" 2>/dev/null
+        finish_stackbox KILL 2>/dev/null
         if [ $way = tracefs ]; then
             is "text probes outlive kill -9" "$(traces_left)" 1
             start_stackbox stackcount --attach-by tracefs vfs_write

@@ -49,8 +49,7 @@ spread()
     name=$1 before=$(available)
     shift
     start_workload one spread -w -k -n $STACKS -r $TIMES
-    start_stackbox stackcount -v --debug -p "$(pid_of one)" "$@" $EVENT ||
-        fail "$name: starts" "$(grep -v '^ ' "$scratch/err" | tail -n 5)"
+    start_tracing stackcount -v --debug -p "$(pid_of one)" "$@" $EVENT
     [ "$name" = "no memory is ever sure" ] || # it comes and goes
         between "$name: KB in maps, where $before MB were free" "$(in_maps)" 1 $((before * 1024 / 2))
     go one
@@ -61,33 +60,24 @@ spread()
     is "$name: all calls are counted" "$(awk '{ sum += $1 } END { print sum + 0 }' "$scratch/counts")" \
         $((STACKS * TIMES))
     counts=$(grep -cx $TIMES "$scratch/counts")
-    without=$(sed -n 's/.* \([0-9][0-9]*\) events are counted without their stack.*/\1/p' "$scratch/err")
+    without=$(said "events are counted without their stack")
     chosen=$(size)
 }
 
-# What each applet must find of a workload.
-# finds NAME PROGRAM WORD... -- APPLET OPTION...: runs APPLET on that workload
+# finds NAME PROGRAM "WORD..." APPLET OPTION...: runs APPLET on that workload
 finds()
 {
-    name=$1 program=$2 words=
-    shift 2
-    while [ "$1" != -- ]; do
-        words="$words $1"
-        shift
-    done
-    shift
+    name=$1 program=$2 words=$3
+    shift 3
     # shellcheck disable=SC2086 # words
     start_workload one "$program" -w -k $words
-    start_stackbox "$@" || fail "$name: starts" "$(tail -n 5 "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one "$@"
     is "$name: exit status" "$status" 0
 }
 
 profile_finds()
 {
-    finds "$1: profile" burn -s 300 -N burner -- profile -f -F 99
+    finds "$1: profile" burn "-s 300 -N burner" profile -f -F 99
     [ "$(folded_sum "$scratch/out" \
         '^burner;.*;greater')" -gt 0 ] && pass "$1: profile finds the busy function" ||
         fail "$1: profile finds the busy function" \
@@ -98,17 +88,16 @@ profile_finds()
 all_applets()
 {
     profile_finds "$1"
-    finds "$1: offcputime" sleeps -o nap -n 5 -- offcputime -f
+    finds "$1: offcputime" sleeps "-o nap -n 5" offcputime -f
     is "$1: offcputime finds the sleeping thread" "$(grep -c '^nap;.*;nap_outer;nap_inner;' "$scratch/out")" 1
-    finds "$1: wakeuptime" wakes -n 5 pipe -- wakeuptime -f
+    finds "$1: wakeuptime" wakes "-n 5 pipe" wakeuptime -f
     is "$1: wakeuptime finds the waker" "$(grep -c '^w0;.*;pipe_wakes;.*;w1 ' "$scratch/out")" 1
-    finds "$1: offwaketime" wakes -n 5 pipe -- offwaketime -f
+    finds "$1: offwaketime" wakes "-n 5 pipe" offwaketime -f
     is "$1: offwaketime finds both" \
         "$(grep -c '^w1;.*;pipe_waits;.*;--;.*;pipe_wakes;.*;w0 ' "$scratch/out")" 1
-    finds "$1: stacksnoop" calls -n 100 -- stacksnoop $EVENT
-    lost=$(sed -n 's/.*: \([0-9]*\) events were lost.*/\1/p' "$scratch/err")
+    finds "$1: stacksnoop" calls "-n 100" stacksnoop $EVENT
     is "$1: stacksnoop: printed + lost = calls" \
-        "$(($(grep -c '^[0-9].* calls .*getppid' "$scratch/out") + ${lost:-0}))" 100
+        "$(($(grep -c '^[0-9].* calls .*getppid' "$scratch/out") + $(said "events were lost")))" 100
 }
 
 spread "quiet"
@@ -126,7 +115,7 @@ left=$(($(available) / 3))
 eat -l $left
 spread "little left"
 is "little left: each stack has its count, or it is reported" \
-    "$((counts * TIMES + ${without:-0}))" $((STACKS * TIMES))
+    "$((counts * TIMES + without))" $((STACKS * TIMES))
 between "little left: the table is smaller than $quiet" "$chosen" 1 $((quiet - 1))
 finish_workload eater || true
 eat -l $left

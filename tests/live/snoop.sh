@@ -40,20 +40,6 @@ steps_back()
     awk 'NR > 1 && $1 + 0 < last + 0 { back++ } { last = $1 } END { print back + 0 }' "$1"
 }
 
-# said_lost: how many events stackbox says were lost
-said_lost()
-{
-    sed -n 's/.*: \([0-9]*\) events were lost.*/\1/p' "$scratch/err" |
-        awk '{ sum += $1 } END { print sum + 0 }'
-}
-
-# said_missed: at most how many the kernel skipped, according to stackbox
-said_missed()
-{
-    sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err" |
-        awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 records()
 {
     tail -n +2 "$scratch/out" | grep -c '^[^	]*[^	 ]'
@@ -65,18 +51,11 @@ in_turn()
     name=$1 event=$2 pattern=$3
     shift 3
     start_workload one turns -w -k -t $THREADS -n $N
-    if ! start_stackbox stacksnoop -p "$(pid_of one)" "$@" "$pattern"; then
-        fail "$name" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-        return
-    fi
-    go one
-    finish_stackbox
+    trace_workload one stacksnoop -p "$(pid_of one)" "$@" "$pattern" || return
     is "$name: exit status" $status 0
     is "$name: the workload took all its turns" "$(calls_of one)" $N
-    finish_workload one
     tail -n +2 "$scratch/out" | numbers >"$scratch/numbers"
-    is "$name: nothing is lost" "$(said_lost)" 0
+    is "$name: nothing is lost" "$(said "events were lost")" 0
     is "$name: times never go back" "$(steps_back "$scratch/numbers")" 0
     is "$name: only this event" "$(cut -d ' ' -f 3 "$scratch/numbers" | sort -u)" "$event"
     is "$name: all threads" "$(cut -d ' ' -f 2 "$scratch/numbers" | sort -u | wc -l)" $THREADS
@@ -89,7 +68,7 @@ in_turn()
 # kernel that cannot walk a stack while everything may be preempted leaves out its number.
 in_turn_as_seen()
 {
-    missed=$(said_missed) count=$(wc -l <"$scratch/seen")
+    missed=$(missed) count=$(wc -l <"$scratch/seen")
     if [ "$missed" != 0 ]; then
         between "$name: printed + missed = turns" $((count + missed)) $N $((2 * N))
         is "$name: the others are in order" "$(sort -n "$scratch/seen" | cksum)" \
@@ -122,14 +101,12 @@ names()
             END { for (name in count) print name, count[name] }' | sort >"$scratch/counts"
         is "$1" "$(tr '\n' ' ' <"$scratch/counts")" \
             "one $(count_of one one) zero $(count_of one zero) "
-        finish_workload one
     elif lacks_way; then
         skip "$1" "$(head -n 1 "$scratch/err")"
-        drop_workload one
     else
         fail "$1" "did not start: $(cat "$scratch/err")"
-        drop_workload one
     fi
+    drop_workload one
 }
 
 # kernel_names NAME WAY: the same for kernel functions
@@ -139,23 +116,17 @@ kernel_names()
     start_workload two calls -w -k -n 50 -c getuid
     if start_stackbox stacksnoop -K -p "$(pid_of one),$(pid_of two)" --attach-by "$2" \
         ${CALL}getppid ${CALL}getuid; then
-        go one
-        go two
+        go one two
         finish_stackbox
         is "$1" "$(tail -n +2 "$scratch/out" | awk '/^[^\t]/ { print $3, $NF }' | sort | uniq -c |
             awk '{ print $2, $3, $1 }' | sort -n)" "$(printf '%s\n' \
             "$(pid_of one) ${CALL}getppid 30" "$(pid_of two) ${CALL}getuid 50" | sort -n)"
-        finish_workload one
-        finish_workload two
+    elif lacks_way; then
+        skip "$1" "$(head -n 1 "$scratch/err")"
     else
-        if lacks_way; then
-            skip "$1" "$(head -n 1 "$scratch/err")"
-        else
-            fail "$1" "did not start: $(cat "$scratch/err")"
-        fi
-        drop_workload one
-        drop_workload two
+        fail "$1" "did not start: $(cat "$scratch/err")"
     fi
+    drop_workload one two
 }
 
 # sum NAME PATTERN OPTION...: with more events than fit, printed + lost = events
@@ -164,20 +135,13 @@ sum()
     name=$1 pattern=$2
     shift 2
     start_workload one calls -w -k -t 2 -n 20000
-    if start_stackbox stacksnoop -p "$(pid_of one)" "$@" "$pattern"; then
-        go one
-        finish_stackbox
-        lost=$(said_lost) printed=$(records)
-        between "$name: some are lost" "$lost" 1 40000
-        between "$name: printed + lost = events" $((lost + printed)) \
-            $((40000 - $(said_missed))) 40000
-        tail -n +2 "$scratch/out" | grep '^[^	]' >"$scratch/heads"
-        is "$name: times never go back" "$(steps_back "$scratch/heads")" 0
-        finish_workload one
-    else
-        fail "$name" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-    fi
+    trace_workload one stacksnoop -p "$(pid_of one)" "$@" "$pattern"
+    lost=$(said "events were lost") printed=$(records)
+    between "$name: some are lost" "$lost" 1 40000
+    between "$name: printed + lost = events" $((lost + printed)) \
+        $((40000 - $(missed))) 40000
+    tail -n +2 "$scratch/out" | grep '^[^	]' >"$scratch/heads"
+    is "$name: times never go back" "$(steps_back "$scratch/heads")" 0
 }
 
 kinds=

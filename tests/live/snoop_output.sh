@@ -21,9 +21,7 @@ snoop()
     calls=$1
     shift
     start_workload one calls -w -k -n "$calls" -N "two words"
-    start_stackbox stacksnoop -p "$(pid_of one)" "$@" $PLACE || fail "stacksnoop $*" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
+    trace_workload one stacksnoop -p "$(pid_of one)" "$@" $PLACE
 }
 
 heads()
@@ -52,29 +50,23 @@ is "the kernel's frames come first" \
         '$0 ~ way { kernel = NR } /make_calls/ { print kernel && kernel < NR; exit }' "$scratch/out")" 1
 lacks "there is no delimiter by default" "$scratch/out" "	--"
 contains "the header is on stderr" "$scratch/err" "Tracing 1 $(case $PLACE in t:*) echo event ;; *) echo function ;; esac) for \"$PLACE\"... Hit"
-finish_workload one
 
 snoop 1 -d -s -a
 contains "-d" "$scratch/out" "	--"
 contains "-s" "$scratch/out" "	make_calls+0x"
 contains "-a" "$scratch/out" "_[k]"
-finish_workload one
 snoop 1 -v
 is "-v: addresses have 16 columns" \
     "$(grep -c '^	[0-9a-f]\{1,16\} *  *make_calls$' "$scratch/out")" 1
-finish_workload one
 snoop 1 -U
 lacks "-U: no kernel frames" "$scratch/out" syscall_64
 contains "-U" "$scratch/out" "	make_calls"
-finish_workload one
 snoop 1 -K
 lacks "-K: no user frames" "$scratch/out" make_calls
 is "-K: there is a kernel stack" "$(sed -n '3,$p' "$scratch/out" | grep -c '^	[^[]')" \
     "$(sed -n '3,$p' "$scratch/out" | grep -c '^	')"
-finish_workload one
 snoop 1 --depth 2 -U
 is "--depth" "$(grep -c '^	' "$scratch/out")" 2
-finish_workload one
 
 # ---- times
 
@@ -92,7 +84,6 @@ case $time in
     fi ;;
 *) fail "-T" "the time is \"$time\"" ;;
 esac
-finish_workload one
 
 # ---- perf's format, as its readers expect it
 
@@ -128,24 +119,20 @@ is "perf: there are no others" "$(wc -l <"$scratch/records")" 3
 is "perf: an empty line follows each, the last one, too" "$(tail -n 1 "$scratch/out")" ""
 contains "perf: user frames have a module" "$scratch/out" " make_calls (calls)"
 contains "perf: so do kernel frames" "$scratch/out" " ([kernel.kallsyms])"
-finish_workload one
 if command -v perl >/dev/null && command -v stackcollapse-perf.pl >/dev/null; then
     is "stackcollapse-perf.pl reads it" \
         "$(stackcollapse-perf.pl <"$scratch/out" | awk '{ sum += $NF } END { print sum }')" 3
 fi
 start_workload one calls -w -k -n 1 -N x
-start_stackbox stacksnoop -p "$(pid_of one)" --format perf $PLACE || fail "perf" "$(cat "$scratch/err")"
-go one
-finish_stackbox
+trace_workload one stacksnoop -p "$(pid_of one)" --format perf $PLACE
 perf_records >"$scratch/records"
 is "perf: a name of one letter is read" \
     "$(grep -c '^bad' "$scratch/records") $(cut -c 1-2 "$scratch/records")" "0 x_"
-finish_workload one
 
 # ---- the end
 
 start_workload one calls -w -k -n 50
-start_stackbox stacksnoop -p "$(pid_of one)" --max 7 $PLACE || fail "--max" "$(cat "$scratch/err")"
+start_tracing stacksnoop -p "$(pid_of one)" --max 7 $PLACE
 go one
 wait_stackbox
 is "--max: it ends after that many records" "$status $(heads | wc -l)" "0 7"
@@ -171,7 +158,7 @@ is "no events: only the heading is printed" "$status $(wc -l <"$scratch/out")" "
 
 # stacksnoop prints an event within moments, while tracing goes on.
 start_workload one calls -w -k -n 1
-start_stackbox stacksnoop -p "$(pid_of one)" $PLACE || fail "as they come" "$(cat "$scratch/err")"
+start_tracing stacksnoop -p "$(pid_of one)" $PLACE
 go one
 if wait_until 20 grep -q make_calls "$scratch/out"; then
     is "as they come: printed while it runs" "$(ended "$stackbox" || echo runs)" runs
@@ -183,7 +170,7 @@ finish_stackbox
 
 # ---- names of processes that have ended when their events are read
 
-start_stackbox stacksnoop -U $EVENT || fail "ended processes" "$(cat "$scratch/err")"
+start_tracing stacksnoop -U $EVENT
 for i in 1 2 3 4 5 6 7 8 9 10; do
     "$WORKLOADS/calls" -n 2 -N gone$$ >"$scratch/calls"
 done

@@ -36,8 +36,7 @@ reported()
 
 # 4,000 recurring stacks: about as many as there is room for.
 start_workload one hammer -w -k -g -d 12 -t 4 -n 1000 -s 13000
-start_stackbox stackcount -f -i 0.1 --debug -p "$(pid_of one)" t:syscalls:sys_enter_getppid ||
-    fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -i 0.1 --debug -p "$(pid_of one)" t:syscalls:sys_enter_getppid
 kill -s USR2 "$(pid_of one)"
 wait_until 60 reported 10
 early=$(peak 30)

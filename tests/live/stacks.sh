@@ -14,10 +14,7 @@ have_kprobes || skip_all "this kernel has no kprobes"
 once()
 {
     start_workload one calls -w -k -n 100
-    start_stackbox stackcount -p "$(pid_of one)" "$@" || fail "starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -p "$(pid_of one)" "$@"
 }
 
 once -K ${CALL}getppid

@@ -52,9 +52,9 @@ once()
     lacks "$1: functions have names" "$scratch/out" "[unknown]"
 }
 
-start_stackbox stackcount -K -f -i 0.3 "$EVENT" || fail "reports" "$(cat "$scratch/err")"
+start_tracing stackcount -K -f -i 0.3 "$EVENT"
 once "reports"
-start_stackbox stacksnoop -K "$EVENT" || fail "events" "$(cat "$scratch/err")"
+start_tracing stacksnoop -K "$EVENT"
 once "events"
 
 # read_at_end ARG...: sets $bytes, read by a run from when it is asked to end. The kernel adds what a process has

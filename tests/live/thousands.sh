@@ -21,12 +21,6 @@ refused()
     contains "$name: what to do" "$scratch/err" "narrow the pattern, or give --force"
 }
 
-# said TEXT: the number before TEXT on stderr
-said()
-{
-    sed -n "s/.*[^0-9]\\([0-9][0-9]*\\) $1.*/\\1/p" "$scratch/err" | head -n 1
-}
-
 note()
 {
     echo "  note: $1: $(grep -o 'attached.*\|detached.*' "$scratch/err" | tr '\n' ';')"
@@ -65,8 +59,7 @@ fi
 # processes of an emulated kernel would make a report take minutes.)
 if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     start_workload one calls -w -k -t 2 -n 300
-    start_stackbox stackcount -f --debug -K -p "$(pid_of one)" --force '*' ||
-        fail "all at once" "$(tail -n 3 "$scratch/err")"
+    start_tracing stackcount -f --debug -K -p "$(pid_of one)" --force '*'
     go one
     sleep 1
     finish_stackbox
@@ -78,20 +71,13 @@ if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     known "all at once" "$(folded_sum "$scratch/out" 'sys_getppid ')"
     finish_workload one
     start_workload one calls -w -k -t 2 -n 300
-    start_stackbox stackcount -f -K ${CALL}getppid
-    go one
-    finish_stackbox
+    trace_workload one stackcount -f -K ${CALL}getppid
     is "all at once: afterwards tracing works as before" "$(folded_sum "$scratch/out")" 600
-    finish_workload one
 elif have_kprobes; then
     start_workload one calls -w -k -t 2 -n 300
-    start_stackbox stackcount -f --debug -K 'vfs_*' '*_getppid' ||
-        fail "one by one" "$(tail -n 3 "$scratch/err")"
-    go one
-    finish_stackbox
+    trace_workload one stackcount -f --debug -K 'vfs_*' '*_getppid'
     note "one by one"
     known "one by one" "$(folded_sum "$scratch/out" 'sys_getppid ')"
-    finish_workload one
 fi
 
 # All tracepoints: quickly attached, and slow to detach.
@@ -116,7 +102,7 @@ slower: choose a process (-p), narrow the pattern, or give --force"
     shell=$!
     kill_at_end "$shell"
     exec 5>"$scratch/word"
-    start_stackbox stackcount -f -U --debug -p $shell 'c:*' || fail "c:*" "$(tail -n 3 "$scratch/err")"
+    start_tracing stackcount -f -U --debug -p $shell 'c:*'
     echo >&5
     wait_until 60 grep -q done "$scratch/shell"
     finish_stackbox

@@ -23,13 +23,7 @@ run_beside_naps()
 {
     start_sleeps -o nap
     # If only one wait is missing, only --debug says so.
-    if start_stackbox "$@" --debug -p "$pid"; then
-        go sleeps
-        finish_stackbox
-    else
-        fail "$*" "did not start: $(cat "$scratch/err")"
-    fi
-    finish_workload sleeps
+    trace_workload sleeps "$@" --debug -p "$pid"
 }
 
 run_beside_naps offcputime -f
@@ -42,14 +36,11 @@ between walltime "$(sum <"$scratch/out")" 1000000 100000000
 # While it runs, not when the other clock gets there
 under="$WORKLOADS/deny --time-namespace -$(($(cut -d . -f 1 /proc/uptime) - 2)) --"
 start_workload one calls -w -k -n 20
-if start_stackbox stacksnoop -p "$(pid_of one)" "$EVENT"; then
-    go one
-    wait_until 20 grep -q "^ *[0-9.]* *calls .*getppid" "$scratch/out" && pass "stacksnoop: events come as they happen" ||
-        fail "stacksnoop: events come as they happen" "$(head -n 3 "$scratch/out")"
-    finish_stackbox
-else
-    fail stacksnoop "did not start: $(cat "$scratch/err")"
-fi
+start_tracing stacksnoop -p "$(pid_of one)" "$EVENT"
+go one
+wait_until 20 grep -q "^ *[0-9.]* *calls .*getppid" "$scratch/out" && pass "stacksnoop: events come as they happen" ||
+    fail "stacksnoop: events come as they happen" "$(head -n 3 "$scratch/out")"
+finish_stackbox
 finish_workload one
 
 under=$AHEAD

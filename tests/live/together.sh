@@ -23,8 +23,7 @@ start_stackbox stackcount -f -K -P t:syscalls:sys_enter_getppid t:sched:sched_sw
 kill -s USR2 "$(pid_of two)" "$(pid_of three)"
 go one
 finish_stackbox
-drop_workload two
-drop_workload three
+drop_workload two three
 finish_workload one
 is "exit status" $status 0
 grep -v schedule "$scratch/out" >"$scratch/calls"

@@ -27,10 +27,7 @@ lacks "none is cut" "$scratch/out" "[truncated]"
 # stackbox walks the stacks of rings later, and reads the code then: the process must still live.
 for by in bpf rings; do
     start_workload one jit -w -k -n $N -N $NAME -s trampoline
-    start_stackbox stackcount -f -U --collect $by -p "$(pid_of one)" $EVENT || fail "$by" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -U --collect $by -p "$(pid_of one)" $EVENT
     is "$by: a running process" "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" "$CHAIN $N"
 done
 

@@ -34,7 +34,7 @@ run_new()
 # events REGEX: the number of our programs' events with such stacks
 events()
 {
-    grep -E "^$NAME[0-9]*;($1) [0-9]+\$" "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
+    folded_sum "$scratch/out" "^$NAME[0-9]*;($1) [0-9]+\$"
 }
 
 # least PERCENT: of whole stacks. On one CPU all are: what makes tables comes before the program that needs them.
@@ -57,8 +57,7 @@ judged()
 # counted ARG...: starts tracing
 counted()
 {
-    start_stackbox stackcount -U --unwind tables -f "$@" t:syscalls:sys_enter_getppid ||
-        fail "starts" "$(cat "$scratch/err")"
+    start_tracing stackcount -U --unwind tables -f "$@" t:syscalls:sys_enter_getppid
 }
 
 counted
@@ -120,7 +119,7 @@ is "a thread has its stack" "$(events '([^;]*;)?start(_thread)?;work;make_calls'
 rm -f "$scratch/$NAME"
 
 # Waits, and single events.
-start_stackbox offcputime -U --unwind tables -f || fail "starts" "$(cat "$scratch/err")"
+start_tracing offcputime -U --unwind tables -f
 run_new 10 naps 2
 finish_stackbox
 is "waits" "$(grep -E "^$NAME[0-9]*;" "$scratch/out" | grep nanosleep |
@@ -128,8 +127,7 @@ is "waits" "$(grep -E "^$NAME[0-9]*;" "$scratch/out" | grep nanosleep |
 is "waits: each program has one" "$(grep -E "^$NAME[0-9]*;_start;" "$scratch/out" | grep -c ';nap;')" 10
 rm -f "$scratch/$NAME"*
 
-start_stackbox stacksnoop -U --unwind tables t:syscalls:sys_enter_getppid || fail "starts" \
-    "$(cat "$scratch/err")"
+start_tracing stacksnoop -U --unwind tables t:syscalls:sys_enter_getppid
 run_new 10 calls 3
 finish_stackbox
 # The frames of each event, in one line

@@ -21,29 +21,19 @@ fresh()
         start_workload "$1" "$scratch/$1" -w calls 1000
 }
 
-# calls_it NAME: lets it make its calls, and waits for its end
-calls_it()
-{
-    kill -s USR2 "$(pid_of "$1")"
-    wait "$(pid_of "$1")"
-}
-
 # stacks_of NAME: how many of its events have the right stack
 stacks_of()
 {
-    grep -E "^$1;$STACK [0-9]+\$" "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
+    folded_sum "$scratch/out" "^$1;$STACK [0-9]+\$"
 }
 
-start_stackbox stackcount -U --unwind tables -f t:syscalls:sys_enter_getppid || fail "starts" \
-    "$(cat "$scratch/err")"
+start_tracing stackcount -U --unwind tables -f t:syscalls:sys_enter_getppid
 for name in one two three; do
     fresh "$name"
 done
 # stackbox looks for new programs many times a second.
 sleep 1
-for name in one two three; do
-    calls_it "$name"
-done
+finish_workload one two three
 finish_stackbox
 for name in one two three; do
     is "a new program has its stacks: $name" "$(stacks_of "$name")" 1000
@@ -56,13 +46,12 @@ STACKBOX=$scratch/tracer
 # reads_of ARG...: how many file reads are stackbox's own, while a new program appears, whose calls need its table
 reads_of()
 {
-    start_stackbox stackcount --by name -U --unwind tables -f "$@" -r 't:syscalls:sys_enter_(pread64|getppid)' ||
-        fail "starts" "$(cat "$scratch/err")"
+    start_tracing stackcount --by name -U --unwind tables -f "$@" -r 't:syscalls:sys_enter_(pread64|getppid)'
     fresh late
     sleep 1
-    calls_it late
+    finish_workload late
     finish_stackbox
-    grep '^tracer[;-]' "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
+    folded_sum "$scratch/out" '^tracer[;-]'
 }
 
 is "the process that makes tables is not traced" "$(reads_of)" 0

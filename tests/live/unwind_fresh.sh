@@ -25,8 +25,7 @@ if [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -lt 300 
 # counted ARG...: starts tracing; with --debug even one cut stack is reported
 counted()
 {
-    start_stackbox stackcount -U -f --debug --unwind tables "$@" "$EVENT" ||
-        fail "starts" "$(cat "$scratch/err")"
+    start_tracing stackcount -U -f --debug --unwind tables "$@" "$EVENT"
 }
 
 # events REGEX: how many events of ours have such a stack
@@ -182,8 +181,7 @@ is "they have deleted them" "$(find "$scratch" -name "$NAME*" | wc -l)" 0
 new bare $NAME
 counted
 start_workload one "$scratch/$NAME" -d -w calls 2000
-kill -s USR2 "$(pid_of one)"
-wait_workload one
+finish_workload one
 finish_stackbox
 judged "a deleted program that goes on" 2000 "$STACK" $WHOLE
 

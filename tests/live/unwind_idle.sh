@@ -33,30 +33,23 @@ start_workload other calls -w -k -n 100 -N o$$
 run_stackbox stackcount --debug -D 0.2 --unwind tables t:syscalls:sys_enter_acct
 between "a run without events makes the vDSO's table alone" \
     "$(sed -n 's/.*: \([0-9]*\) functions have rows from unwind tables.*/\1/p' "$scratch/err")" 0 50
-start_stackbox stackcount -U -f --debug --unwind tables t:syscalls:sys_enter_getppid ||
-    fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -U -f --debug --unwind tables t:syscalls:sys_enter_getppid
 go other
 finish_stackbox
 is "others' events" "$(folded_sum "$scratch/out" "^o$$;")" "$(calls_of other)"
 is "the table of a program that sleeps is not made" "$(made | grep -c "$PROGRAM")" 0
 
-start_stackbox stackcount -U -f --debug --unwind tables t:syscalls:sys_enter_getppid ||
-    fail "starts" "$(cat "$scratch/err")"
-kill -s USR2 "$(pid_of "$PROGRAM")"
-wait "$(pid_of "$PROGRAM")"
+start_tracing stackcount -U -f --debug --unwind tables t:syscalls:sys_enter_getppid
+finish_workload "$PROGRAM"
 finish_stackbox
 is "it is made once a stack needs it" "$(made | grep -c "$PROGRAM")" 1
-is "all of its events have whole stacks" "$(grep -E "^$PROGRAM;$STACK [0-9]+\$" "$scratch/out" |
-    awk '{ n += $NF } END { print n + 0 }')" 20000
+is "all of its events have whole stacks" "$(folded_sum "$scratch/out" "^$PROGRAM;$STACK [0-9]+\$")" 20000
 
 # For a process given by -p, stackbox makes the table before.
 start_workload "$PROGRAM" "$scratch/$PROGRAM" -w calls 100
-start_stackbox stackcount -U -f --debug --unwind tables -p "$(pid_of "$PROGRAM")" t:syscalls:sys_enter_getppid ||
-    fail "starts" "$(cat "$scratch/err")"
-kill -s USR2 "$(pid_of "$PROGRAM")"
-wait "$(pid_of "$PROGRAM")"
+start_tracing stackcount -U -f --debug --unwind tables -p "$(pid_of "$PROGRAM")" t:syscalls:sys_enter_getppid
+finish_workload "$PROGRAM"
 wait_stackbox
 is "with -p it is made before" "$(made | grep -c "$PROGRAM")" 0
-is "with -p: its events" "$(grep -E "^$PROGRAM;$STACK [0-9]+\$" "$scratch/out" |
-    awk '{ n += $NF } END { print n + 0 }')" 100
+is "with -p: its events" "$(folded_sum "$scratch/out" "^$PROGRAM;$STACK [0-9]+\$")" 100
 finish_workload other

@@ -43,7 +43,7 @@ report_seconds()
 # counted ARG...: starts tracing
 counted()
 {
-    start_stackbox stackcount -U -f --debug --unwind tables "$@" "$EVENT" || fail "starts" "$(cat "$scratch/err")"
+    start_tracing stackcount -U -f --debug --unwind tables "$@" "$EVENT"
 }
 
 # runs_others: new programs, one after the other
@@ -153,7 +153,7 @@ functions_without()
     serve "$1" -o
     start_workload runs "$scratch/$1/program" -w calls $CALLS
     start_workload waits "$scratch/$1/program" -w calls $CALLS
-    start_stackbox stackcount -U -f -p "$(pid_of runs)" program:leaf || fail "$1: starts" "$(cat "$scratch/err")"
+    start_tracing stackcount -U -f -p "$(pid_of runs)" program:leaf
     go runs
     wait_workload runs
     fall_mute "$1"

@@ -12,7 +12,7 @@
 have_root || skip_all "tracing needs root"
 have_tables || skip_all "$NO_TABLES"
 grep -q ' perf_trace_signal_generate$' /proc/kallsyms || skip_all "this kernel has no signal tracepoints"
-command -v gcc >/dev/null || skip_all "gcc is not installed"
+need gcc
 shapes=$WORKLOADS/../shapes
 sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the test programs cannot be built"
 

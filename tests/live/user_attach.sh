@@ -53,11 +53,7 @@ nested()
 {
     local returns=$(($2 < 64 ? $2 : 64))
     start_workload one deep -w -k -t 2 -s 0 -f $(($2 + 1))
-    start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$WORKLOADS/deep:descend" ||
-        fail "$1: $2 nested calls" "did not start: $(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$WORKLOADS/deep:descend"
     is "$1: of $2 nested calls at most 64 returns are counted" "$(folded_sum "$scratch/out")" $((2 * returns))
     is "$1: of $2 nested calls the other returns are reported" \
         "$(sed -n 's/^stackcount: \(.*\) events, .* nested returns in a thread$/\1/p' "$scratch/err")" \
@@ -86,20 +82,15 @@ way()
     finish_workload one
 
     start_workload one many -w -k
-    start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$MANY:many_00*" ||
-        fail "$1: returns are counted" "did not start: $(cat "$scratch/err")"
-    go one
-    finish_stackbox
+    trace_workload one stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$MANY:many_00*"
     is "$1: returns are counted" "$(folded_sum "$scratch/out")" 10
-    finish_workload one
     nested "$1" 64
     nested "$1" 200
 
     start_workload one many -w -k
     start_stackbox stackcount -f -U --attach-by "$1" "$MANY:many_00*"
     is "$1: a breakpoint in every process" "$(first_byte one)" $BREAKPOINT
-    kill -s KILL "$stackbox"
-    wait "$stackbox" 2>/dev/null
+    finish_stackbox KILL 2>/dev/null
     if [ "$1" = tracefs ]; then
         # Text probes outlive their writer; the next run removes them.
         start_stackbox stackcount -f -U --attach-by tracefs "$MANY:many_01*"
@@ -115,11 +106,7 @@ for way in multi pmu tracefs; do
 done
 
 start_workload one deep -w -k -t 2 -s 0 -f 201
-start_stackbox stacksnoop -K -p "$(pid_of one)" "r:$WORKLOADS/deep:descend" ||
-    fail "stacksnoop: nested calls" "did not start: $(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stacksnoop -K -p "$(pid_of one)" "r:$WORKLOADS/deep:descend"
 is "stacksnoop: of 200 nested calls 64 returns are printed" "$(grep -c ' r:descend' "$scratch/out")" 128
 is "stacksnoop: of 200 nested calls the other returns are reported" \
     "$(sed -n 's/^stacksnoop: \(.*\) are missing: .* nested returns in a thread$/\1/p' "$scratch/err")" "272 events"
@@ -130,14 +117,12 @@ alone()
 {
     start_workload one many -w -k -n 3
     start_workload other many -w -k -n 3
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:$1" || fail "$2" "$(cat "$scratch/err")"
+    start_tracing stackcount -f -U -p "$(pid_of one)" "$MANY:$1"
     is "$2: only that process has breakpoints" "$(first_byte one) $(first_byte other)" "$BREAKPOINT $PLAIN"
-    go other
-    go one
+    go other one
     finish_stackbox
     is "$2: its calls are counted" "$(folded_sum "$scratch/out")" "$3"
-    finish_workload one
-    finish_workload other
+    finish_workload one other
 }
 if [ -d /sys/bus/event_source/devices/uprobe ] && ! older_than 4.18; then
     alone 'many_000' "-p and one function" 3
@@ -176,18 +161,14 @@ done
 # With one thread in a process, only this process has the probes. If it gets another thread, which
 # executes a program, the kernel misses that program: stackbox says so.
 start_workload gone north -T -w -n 100 -r 2 "$WORKLOADS/north"
-start_stackbox stackcount -f -p "$(pid_of gone)" "$WORKLOADS/north:north_inner" || fail "-T" "$(cat "$scratch/err")"
-go gone
-finish_stackbox
-wait_workload gone
+trace_workload gone stackcount -f -p "$(pid_of gone)" "$WORKLOADS/north:north_inner"
 is "a program that a new thread executes is counted, or reported missing" \
     "$(($(folded_sum "$scratch/out") + 100 * $(grep -c 'missed all of process .* --attach-by tracefs' "$scratch/err")))" 200
 
 # A thousand at once, if the kernel can
 if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
     start_workload one many -w -k -n 2
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_*" ||
-        fail "1,000" "$(cat "$scratch/err")"
+    start_tracing stackcount -f -U -p "$(pid_of one)" "$MANY:many_*"
     contains "1,000 functions: the header says so" "$scratch/err" "Tracing 1000 functions for"
     go one
     finish_stackbox
@@ -196,23 +177,14 @@ if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
     finish_workload one
 else
     start_workload one many -w -k -n 2
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_02*" ||
-        fail "10" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
+    trace_workload one stackcount -f -U -p "$(pid_of one)" "$MANY:many_02*"
     is "functions are traced without links, too" "$(stacks "$scratch/out")" "10 of 2"
-    finish_workload one
 fi
 
 # If one of many cannot be probed, the others still are.
 start_workload one many -w -k -n 2
-start_stackbox stackcount -f -U -p "$(pid_of one)" "$MANY:many_000" "$MANY:many_00*" \
-    "$MANY:many_999" ||
-    fail "doubles" "$(cat "$scratch/err")"
-go one
-finish_stackbox
+trace_workload one stackcount -f -U -p "$(pid_of one)" "$MANY:many_000" "$MANY:many_00*" "$MANY:many_999"
 is "a function that two patterns match is counted once" "$(stacks "$scratch/out")" "11 of 2"
-finish_workload one
 
 run_stackbox stackcount -D 1 "$MANY:many_x"
 is "an unknown function is refused" "$status $(grep -c '^stackcount: 0 functions matched by' "$scratch/err")" \

@@ -22,10 +22,7 @@ trace()
 {
     : >"$scratch/stacks"
     start_workload one caller -w -k -n $N -r $DEPTH
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" || fail "$*" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -U -p "$(pid_of one)" "$@"
     # Whether the compiler kept that function does not matter.
     sed 's/;call_each;/;/' "$scratch/out" >"$scratch/plain"
     user_stacks "$scratch/plain" >"$scratch/stacks"
@@ -89,11 +86,7 @@ done
 
 # As text: the caller has the address to return to, and -v shows it once.
 start_workload one caller -w -k -n $N
-start_stackbox stackcount -U -v -p "$(pid_of one)" "$CALLER:begins_sub" ||
-    fail "as text, the caller is there" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -U -v -p "$(pid_of one)" "$CALLER:begins_sub"
 is "as text, the caller is there" \
     "$(awk '/^  [0-9a-f]+ /{ print $2 }' "$scratch/out" | head -n 2 | tr '\n' ' ')" \
     "begins_sub call_sub "

@@ -26,15 +26,9 @@ trace()
     shift 2
     # An earlier run's files must not be taken for this one's.
     : >"$scratch/stacks"
-    start_workload one "$program" -w -k -n $N -m $M || return
-    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$pattern"; then
-        drop_workload one
-        return 1
-    fi
-    go one
-    finish_stackbox
+    start_workload one "$program" -w -k -n $N -m $M || fail "$shape" "the workload did not start"
+    trace_workload one stackcount -f -U -p "$(pid_of one)" "$@" "$pattern" || return
     is "$shape: the workload made all its calls" "$(count_of one a) $(count_of one b)" "$N $M"
-    finish_workload one
     user_stacks "$scratch/out" >"$scratch/stacks"
 }
 
@@ -47,29 +41,22 @@ chains()
         skip "$shape" "no compiler made it for this machine"
         return
     fi
-    if trace "$program" "$pattern" "$@"; then
-        is "$shape" "$(cat "$scratch/stacks")" "main;chain_a1;chain_a2;$leaf $N
+    trace "$program" "$pattern" "$@" || return
+    is "$shape" "$(cat "$scratch/stacks")" "main;chain_a1;chain_a2;$leaf $N
 thread_b;chain_b1;chain_b2;$leaf $M"
-        # Before main comes libc, some of it assembly, which may have no symbols; the program itself has them.
-        sed 's/.*;\(main\|thread_b\);/\1;/' "$scratch/out" >"$scratch/from_main"
-        lacks "$shape: every frame has a name" "$scratch/from_main" "[${program##*/}]"
-    else
-        fail "$shape" "did not start: $(cat "$scratch/err")"
-    fi
+    # Before main comes libc, some of it assembly, which may have no symbols; the program itself has them.
+    sed 's/.*;\(main\|thread_b\);/\1;/' "$scratch/out" >"$scratch/from_main"
+    lacks "$shape: every frame has a name" "$scratch/from_main" "[${program##*/}]"
 }
 
 # nameless SHAPE PROGRAM PATTERN: no name is made up if none is known
 nameless()
 {
     shape=$1
-    if trace "$2" "$3"; then
-        is "$shape: no names are made up" \
-            "$(grep -cE ';(main|target|chain_..|thread_b)[; ]' "$scratch/out")" 0
-        is "$shape: all calls are counted" \
-            "$(folded_sum "$scratch/out" ";${2##*/}\+0x[0-9a-f]* [0-9]*$")" $((N + M))
-    else
-        fail "$shape" "did not start: $(cat "$scratch/err")"
-    fi
+    trace "$2" "$3" || return
+    is "$shape: no names are made up" "$(grep -cE ';(main|target|chain_..|thread_b)[; ]' "$scratch/out")" 0
+    is "$shape: all calls are counted" \
+        "$(folded_sum "$scratch/out" ";${2##*/}\+0x[0-9a-f]* [0-9]*$")" $((N + M))
 }
 
 # address_of NAME FILE: its address according to nm
@@ -127,11 +114,7 @@ target=$("$WORKLOADS/chains" -A | sed -n 's/^at target //p')
 nameless "stripped, by its address" chains-stripped "$WORKLOADS/chains-stripped:$target"
 shape="stripped, as text"
 start_workload one chains-stripped -w -k -n $N -m $M
-start_stackbox stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains-stripped:$target" ||
-    fail "$shape" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains-stripped:$target"
 is "$shape: the frame is file and address" \
     "$(sed -n 's/^  [0-9a-f]* *\(chains.*\)/\1/p' "$scratch/out" | head -n 1)" \
     "chains-stripped+$target"
@@ -162,11 +145,7 @@ is "packed, damaged: a pattern by name is refused" \
 
 # As text: a block for each chain, the larger count last or first, leaf first in each.
 start_workload one chains -w -k -n $N -m $M
-start_stackbox stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
-    fail "as text" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains:target"
 is "as text: addresses are the file's" \
     "$(awk '$2 == "target" { print "0x" $1 }' "$scratch/out" | sort -u)" "$target"
 awk '$2 ~ /^(target|chain_..|main|thread_b)$/ { print "0x" $1 }' "$scratch/out" | sort -u |
@@ -193,11 +172,7 @@ is "stripped, as text: frames are at functions' starts" "$(cat "$scratch/missing
 # -s prints the offset from the function's address according to nm; -v prints the address to
 # compare.
 start_workload one chains -w -k -n 10 -m 10
-start_stackbox stackcount -U -v -s -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
-    fail "offsets" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -U -v -s -p "$(pid_of one)" "$WORKLOADS/chains:target"
 sed -n 's/^  \([0-9a-f]*\)  *\([a-z_0-9]*\)+\(0x[0-9a-f]*\)$/\1 \2 \3/p' "$scratch/out" |
     while read -r address name offset; do
         case $name in
@@ -263,8 +238,7 @@ if command -v eu-elfcompress >/dev/null; then
         sed -n 's/.* \.symtab *SYMTAB *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
     printf '\002' | dd of="$scratch/symfs/$debug" bs=1 conv=notrunc seek=$((0x$offset)) 2>/dev/null
     shape="symbols that are compressed with zstd"
-    trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
-        fail "$shape" "did not start: $(cat "$scratch/err")"
+    trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs"
     is "$shape: it is reported" "$(sed "$USUAL" "$scratch/err")" "stackcount: functions of this file \
 may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not supported: \
 unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""

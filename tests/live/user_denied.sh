@@ -13,27 +13,16 @@ grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms || skip_all "this kernel
 
 N=200
 
-# counted CHAIN: the workload's own count
-counted()
-{
-    sed -n "s/^count $1 //p" "$scratch/one.out"
-}
-
 # without WHAT NAME TEXT: traces as if the kernel denied WHAT; TEXT is what --debug says then
 without()
 {
     start_workload one chains -w -k -n $N
     under="$WORKLOADS/deny --syscall $1 --"
-    start_stackbox stackcount -f -U --debug -p "$(pid_of one)" "$WORKLOADS/chains:target"
+    trace_workload one stackcount -f -U --debug -p "$(pid_of one)" "$WORKLOADS/chains:target"
     under=
-    go one
-    finish_stackbox
-    is "$2" "$(user_stacks "$scratch/out")" "$(
-        printf 'main;chain_a1;chain_a2;target %d\n' "$(counted a)"
-        printf 'thread_b;chain_b1;chain_b2;target %d' "$(counted b)"
-    )"
+    is "$2" "$(user_stacks "$scratch/out")" "main;chain_a1;chain_a2;target $(count_of one a)
+thread_b;chain_b1;chain_b2;target $(count_of one b)"
     contains "$2: --debug says so" "$scratch/err" "$3"
-    finish_workload one
 }
 
 without perf_event_open:EACCES "without records of what processes do" \

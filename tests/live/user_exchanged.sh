@@ -39,23 +39,17 @@ way()
             skip "$1, exchanged after $2 closes" "$(cat "$scratch/err")"
         elif grep -q 'was replaced after it was read: try again' "$scratch/err"; then
             pass "$1, exchanged after $2 closes${3:-}: it is refused"
-            drop_workload read
-            drop_workload other
-            drop_workload swap
+            drop_workload read other swap
             return 0
         else
             fail "$1, exchanged after $2 closes" "$(cat "$scratch/err")"
         fi
-        drop_workload read
-        drop_workload other
-        drop_workload swap
+        drop_workload read other swap
         return 1
     fi
-    go read
-    go other
+    go read other
     finish_stackbox
-    finish_workload read
-    finish_workload other
+    finish_workload read other
     exchanged=$(grep -c exchanged "$scratch/swap.out")
     # Exchanged before it was read, it is the other one.
     counted=$(folded_sum "$scratch/out")

@@ -50,7 +50,7 @@ be_heard()
 # trace ARG...
 trace()
 {
-    start_stackbox stackcount -f -U "$@" || fail "starts" "$(cat "$scratch/err")"
+    start_tracing stackcount -f -U "$@"
 }
 
 # Before the report it ends, and another program takes its path.

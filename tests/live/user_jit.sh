@@ -25,11 +25,7 @@ jit()
     name=$1
     shift
     start_workload one "$program" -w -k -n $N -N $NAME "$@"
-    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT ||
-        fail "$name" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -U -p "$(pid_of one)" $EVENT
     grep "^$NAME;" "$scratch/out" >"$scratch/mine"
 }
 
@@ -88,7 +84,7 @@ rm -f "/tmp/perf-$(pid_of one).map.elsewhere"
 
 # A world-writable map is not trusted, even with the right owner.
 start_workload one jit -w -k -n $N -N $NAME
-start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -U -p "$(pid_of one)" $EVENT
 go one
 chmod 666 "/tmp/perf-$(pid_of one).map"
 finish_stackbox
@@ -102,8 +98,7 @@ contains "a map that everybody may write to: it is reported" "$scratch/err" \
 chmod 755 "$scratch"
 cp "$WORKLOADS/jit" "$scratch/jit"
 start_workload one deny --uid 65534 -- "$scratch/jit" -w -k -n $N -N $NAME
-start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT ||
-    fail "another user" "$(cat "$scratch/err")"
+start_tracing stackcount -f -U -p "$(pid_of one)" $EVENT
 go one
 finish_stackbox
 is "another user's map of that user's process is used" "$(user_stacks "$scratch/out")" "$(rounds 1)"
@@ -112,15 +107,11 @@ finish_workload one
 
 # It grows from report to report: each report has the names that are there by then.
 start_workload one jit -w -k -n $N -r 20 -N $NAME
-start_stackbox stackcount -f -U -i 0.05 -p "$(pid_of one)" $EVENT ||
-    fail "intervals" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -f -U -i 0.05 -p "$(pid_of one)" $EVENT
 is "over intervals" "$(user_stacks "$scratch/out")" "$(rounds 20 | sort)"
 
 # The process ended; its map stays.
-start_stackbox stackcount -f -U $EVENT || fail "an ended process" "$(cat "$scratch/err")"
+start_tracing stackcount -f -U $EVENT
 start_workload one jit -n $N -N $NAME
 wait_workload one
 finish_stackbox
@@ -130,11 +121,7 @@ rm -f "/tmp/perf-$(pid_of one).map"
 
 if have_uprobes; then
     start_workload one jit -w -k -n $N -N $NAME
-    start_stackbox stackcount -f -U -p "$(pid_of one)" "$WORKLOADS/jit:jit_target" ||
-        fail "a user probe" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount -f -U -p "$(pid_of one)" "$WORKLOADS/jit:jit_target"
     is "a user probe" "$(user_stacks "$scratch/out")" "$(rounds 1)"
 fi
 
@@ -161,10 +148,7 @@ maglev=
 # shellcheck disable=SC2086 # a word or none
 start_workload one "$(command -v node)" --perf-basic-prof --interpreted-frames-native-stack \
     --no-turbo-inlining $maglev --logfile="$scratch/v8.log" "$scratch/known.js" -w
-start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "node" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -f -U -p "$(pid_of one)" $EVENT
 is "node: each call is below its callers" \
     "$(folded_sum "$scratch/out" ';[^;]*knownOuter [^;]*;[^;]*knownInner [^;]*;')" "$(calls_of one)"
 is "node: and there are no others" "$(folded_sum "$scratch/out")" "$(calls_of one)"

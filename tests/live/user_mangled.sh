@@ -20,40 +20,32 @@ push='std::vector<int, std::allocator<int> >::push_back(int const&) [clone .isra
 bar='mycrate::foo::bar::<u32>'
 lambda='A::f()::{lambda(char const*)#1}::operator()(char const*) const'
 
-# trace NAME PATTERN OPTION...: one run; its folded user stacks are in $scratch/stacks
+# trace PATTERN OPTION...: one run; its folded user stacks are in $scratch/stacks
 trace()
 {
-    local name=$1 pattern=$2
-    shift 2
-    : >"$scratch/stacks"
-    start_workload one chains-mangled -w -k -n $N -m $M || return
-    if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$pattern"; then
-        fail "$name" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-        return 1
-    fi
-    go one
-    finish_stackbox
-    finish_workload one
+    local pattern=$1
+    shift
+    start_workload one chains-mangled -w -k -n $N -m $M
+    trace_workload one stackcount -f -U -p "$(pid_of one)" "$@" "$pattern"
     user_stacks "$scratch/out" >"$scratch/stacks"
 }
 
 readable="main;$once;$push;$wait $N
 thread_b;$lambda;$bar;$wait $M"
 
-trace "by the raw name" "$program:_ZN7Monitor5IWaitEP6Threadl" &&
-    is "by the raw name: stacks have readable names" "$(cat "$scratch/stacks")" "$readable"
-trace "by the whole name" "$program:$wait" &&
-    is "by the whole name: its * is a pointer" "$(cat "$scratch/stacks")" "$readable"
-trace "without parameters" "$program:Monitor::IWait" &&
-    is "without parameters: stacks are the same" "$(cat "$scratch/stacks")" "$readable"
-trace "--raw-names" "$program:Monitor::IWait" --raw-names &&
-    is "--raw-names" "$(cat "$scratch/stacks")" \
+trace "$program:_ZN7Monitor5IWaitEP6Threadl"
+is "by the raw name: stacks have readable names" "$(cat "$scratch/stacks")" "$readable"
+trace "$program:$wait"
+is "by the whole name: its * is a pointer" "$(cat "$scratch/stacks")" "$readable"
+trace "$program:Monitor::IWait"
+is "without parameters: stacks are the same" "$(cat "$scratch/stacks")" "$readable"
+trace "$program:Monitor::IWait" --raw-names
+is "--raw-names" "$(cat "$scratch/stacks")" \
 "main;_ZN4core3ops6FnOnce9call_once17h0123456789abcdefE;_ZNSt6vectorIiSaIiEE9push_backERKi.isra.0;\
 _ZN7Monitor5IWaitEP6Threadl $N
 thread_b;_ZZN1A1fEvENKUlPKcE_clES1_;_RINvNtCs1234_7mycrate3foo3barmE;_ZN7Monitor5IWaitEP6Threadl $M"
-trace "--shorten" "$program:Monitor::IWait" --shorten &&
-    is "--shorten" "$(cat "$scratch/stacks")" \
+trace "$program:Monitor::IWait" --shorten
+is "--shorten" "$(cat "$scratch/stacks")" \
 "main;$once;std::vector<...>::push_back(int const&) [clone .isra.0];$wait $N
 thread_b;$lambda;mycrate::foo::bar::<...>;$wait $M"
 
@@ -85,17 +77,9 @@ contains "a typo in a raw name: a similar name is suggested" "$scratch/err" "nea
 
 # Single events.
 start_workload one chains-mangled -w -k -n 1 -m 1
-start_stackbox stacksnoop -U -p "$(pid_of one)" --max 1 "$program:Monitor::IWait" ||
-    fail "stacksnoop" "did not start: $(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stacksnoop -U -p "$(pid_of one)" --max 1 "$program:Monitor::IWait"
 contains "stacksnoop: the event has its readable name" "$scratch/out" " $wait"
 contains "stacksnoop: so has its frame" "$scratch/out" "	$wait"
 start_workload one chains-mangled -w -k -n 1 -m 1
-start_stackbox stacksnoop -U -p "$(pid_of one)" --format perf --max 1 "$program:Monitor::IWait" ||
-    fail "stacksnoop --format perf" "did not start: $(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stacksnoop -U -p "$(pid_of one)" --format perf --max 1 "$program:Monitor::IWait"
 contains "stacksnoop --format perf: so has its frame" "$scratch/out" " $wait ("

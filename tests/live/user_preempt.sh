@@ -45,22 +45,15 @@ hammer()
     shift
     start_workload one hammer -w -k -g -t $THREADS -n $STACKS -r $TIMES
     # shellcheck disable=SC2086 # no pattern is no word
-    if ! start_stackbox stackcount -f --debug $stacks -p "$(pid_of one)" "$@" $also \
-        "$WORKLOADS/hammer:hammered"; then
-        fail "$name" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-        return
-    fi
-    go one
-    finish_stackbox
+    trace_workload one stackcount -f --debug $stacks -p "$(pid_of one)" "$@" $also \
+        "$WORKLOADS/hammer:hammered" || return
     is "$name: the workload made all its calls" "$(calls_of one)" $ALL
-    finish_workload one
     grep -v "$apart" "$scratch/out" >"$scratch/calls"
     numbers "$scratch/calls" >"$scratch/numbers"
     is "$name: no stack is mixed with another" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
-    missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
+    missing=$(said "events were not counted")
     is "$name: counted + missing = calls" \
-        "$(($(folded_sum "$scratch/calls") + ${missing:-0}))" $((ALL / TIMES * each))
+        "$(($(folded_sum "$scratch/calls") + missing))" $((ALL / TIMES * each))
     awk -v each=$each '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
         END {
             for (number in sum) {
@@ -80,7 +73,7 @@ hammer()
         esac
     else
         is "$name: each stack's count" "$(cat "$scratch/spread")" \
-            "$((THREADS * STACKS)) stacks, 0 more and ${missing:-0} fewer than they were called"
+            "$((THREADS * STACKS)) stacks, 0 more and $missing fewer than they were called"
     fi
 }
 

@@ -45,7 +45,7 @@ report()
 }
 
 start_workload one dynamic/loads -w -c -s -k -n $N -N $NAME "$NORTH" "$SOUTH" "$SOUTH" "$NORTH"
-start_stackbox stackcount -f -U $EVENT || fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -U $EVENT
 next 1
 report
 is "reports before the swap have the first library's names" "$(user_stacks "$scratch/stacks")" \
@@ -72,10 +72,7 @@ events()
     local what=$1
     shift
     start_workload one dynamic/loads -w -c -k -n $N -N $NAME "$NORTH" "$SOUTH" "$NORTH" "$SOUTH"
-    start_stackbox stacksnoop -U "$@" -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stacksnoop -U "$@" -p "$(pid_of one)" $EVENT
     is "$what: the first library's are named" "$(grep -c '^.north_lib_inner$' "$scratch/out")" $((2 * N))
     is "$what: the second library's are named" "$(grep -c '^.south_lib_inner$' "$scratch/out")" $((2 * N))
     is "$what: none is ambiguous" "$(grep -c ' or ' "$scratch/out")" 0

@@ -26,16 +26,9 @@ semaphore()
 usdt()
 {
     start_workload one "$2" -w -k -n $N
-    if start_stackbox stackcount -f -U -p "$(pid_of one)" "$3"; then
-        go one
-        finish_stackbox
-        is "$1" "$(user_stacks "$scratch/out")" "main;usdt_outer;usdt_inner $4"
-        is "$1: exit status" $status 0
-    else
-        fail "$1" "did not start: $(cat "$scratch/err")"
-        drop_workload one
-    fi
-    finish_workload one
+    trace_workload one stackcount -f -U -p "$(pid_of one)" "$3"
+    is "$1" "$(user_stacks "$scratch/out")" "main;usdt_outer;usdt_inner $4"
+    is "$1: exit status" $status 0
     is "$1: the semaphore is right" "$(semaphore 'at the start') $(semaphore 'in the calls') \
 $(semaphore 'at the end')" "$5"
 }
@@ -72,7 +65,7 @@ usdt "one probe of two sites by many patterns" usdt "u:$path:truth:g*" $((2 * N)
 if [ -e /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset ]; then
 
 # A process that starts while its probe is traced has its semaphore up from the start.
-start_stackbox stackcount -f -U "u:$path:truth:guarded" || fail "starts" "$(cat "$scratch/err")"
+start_tracing stackcount -f -U "u:$path:truth:guarded"
 start_workload one usdt -n $N -N usdt$$
 wait_workload one
 finish_stackbox
@@ -84,10 +77,8 @@ is "a process started meanwhile: the semaphore is up" \
 
 # Nothing keeps it up after kill -9.
 start_workload one usdt -w -k -n $N
-start_stackbox stackcount -f -U -p "$(pid_of one)" "u:$path:truth:guarded" ||
-    fail "starts" "$(cat "$scratch/err")"
-kill -s KILL "$stackbox"
-wait "$stackbox" 2>/dev/null
+start_tracing stackcount -f -U -p "$(pid_of one)" "u:$path:truth:guarded"
+finish_stackbox KILL 2>/dev/null
 sleep 0.5
 go one
 finish_workload one
@@ -124,9 +115,5 @@ print('done CALLS=123', flush=True)
 signal.sigwait([signal.SIGUSR2])
 END
 start_workload one "$python" "$scratch/collect.py" -w
-start_stackbox stackcount -f -U -p "$(pid_of one)" "u:$python:python:gc__start" ||
-    fail "Python" "$(cat "$scratch/err")"
-go one
-finish_stackbox
-finish_workload one
+trace_workload one stackcount -f -U -p "$(pid_of one)" "u:$python:python:gc__start"
 is "Python's garbage collections are counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"

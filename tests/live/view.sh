@@ -7,7 +7,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-command -v tmux >/dev/null || skip_all "tmux is not installed"
+need tmux
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 EVENT=t:syscalls:sys_enter_getppid
 

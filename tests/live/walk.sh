@@ -40,14 +40,12 @@ walked()
     start_stackbox stackcount --collect walk --debug -f \
         $(echo "$@" | sed "s/PID/$(pid_of one)/; s/TID/$tid/") "$FUNCTION"
     kill -s USR2 "$(pid_of other)"
-    go one
-    go other
+    go one other
     finish_stackbox
     [ "$name" = everybody ] && grep -v '^calls;\|^other;' "$scratch/out" >"$scratch/others" &&
         grep '^calls;\|^other;' "$scratch/out" >"$scratch/ours" && mv "$scratch/ours" "$scratch/out"
     counted "$name" "$wanted" "$chain"
-    finish_workload one
-    finish_workload other
+    finish_workload one other
 }
 
 walked everybody $((3 * N)) "^(calls|other);$CHAIN;([^ ]*;)?$CALLER;$FUNCTION "
@@ -62,22 +60,16 @@ walked "a few frames" $BOTH "^calls;work;make_calls;$CALLER;$FUNCTION " -p PID -
 
 # With intervals each event is in one report.
 start_workload one calls -w -k -t 2 -n $N
-start_stackbox stackcount --collect walk --debug -i 0.05 -o "$scratch/reports.%n.folded" -p "$(pid_of one)" "$FUNCTION"
-go one
-finish_stackbox
+trace_workload one stackcount --collect walk --debug -i 0.05 -o "$scratch/reports.%n.folded" -p "$(pid_of one)" "$FUNCTION"
 cat "$scratch"/reports.*.folded >"$scratch/out"
 counted intervals $BOTH "^calls;$CHAIN;"
-finish_workload one
 
 # spread STACKS OPTION...: makes 7 calls from each of STACKS stacks
 spread()
 {
     start_workload one spread -w -k -n "$1" -r 7
     shift
-    start_stackbox stackcount --collect walk --debug -f -s -U -p "$(pid_of one)" "$@" "$FUNCTION"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount --collect walk --debug -f -s -U -p "$(pid_of one)" "$@" "$FUNCTION"
     lost=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the total.*/\1/p' "$scratch/err")
 }
 
@@ -106,10 +98,7 @@ case $(uname -r) in
 4.*)
     for way in walk rings; do
         start_workload one calls -w -k -c sched_yield -n 500
-        start_stackbox stackcount --collect $way -f -K -P -p "$(pid_of one)" yield_task_fair
-        go one
-        finish_stackbox
-        finish_workload one
+        trace_workload one stackcount --collect $way -f -K -P -p "$(pid_of one)" yield_task_fair
         cp "$scratch/out" "$scratch/$way"
     done
     is "deeper in the kernel: the same as perf's walk" \
@@ -126,10 +115,7 @@ deep()
     name=$1
     shift
     start_workload one deep -w -k -s 1 -f 200
-    start_stackbox stackcount --collect walk -f -p "$(pid_of one)" "$@" "$FUNCTION"
-    go one
-    finish_stackbox
-    finish_workload one
+    trace_workload one stackcount --collect walk -f -p "$(pid_of one)" "$@" "$FUNCTION"
 }
 deep both
 is "a deep stack" "$(grep -c '^deep;\[truncated\];descend;descend' "$scratch/out") $(

@@ -59,7 +59,7 @@ no_gap()
 # trace_hours ARG...: runs walltime from before these threads start until they have ended
 trace_hours()
 {
-    start_stackbox walltime -f -F 997 "$@" -p "$(pid_of hours)" || fail "$*" "$(cat "$scratch/err")"
+    start_tracing walltime -f -F 997 "$@" -p "$(pid_of hours)"
     go hours || fail "$*" "the workload did not come to its end"
     finish_stackbox
     finish_workload hours
@@ -144,7 +144,7 @@ is "asleep throughout: the stack is the kernel's" "$(grep '^hours;' "$scratch/ou
 no_gap "asleep throughout"
 drop_workload hours
 start_workload burn burn -w -s 1500
-start_stackbox walltime -f -D 2 -p "$(pid_of burn)" || fail "a stop" "$(cat "$scratch/err")"
+start_tracing walltime -f -D 2 -p "$(pid_of burn)"
 kill -s USR2 "$(pid_of burn)"
 sleep 0.3
 kill -s STOP "$(pid_of burn)"

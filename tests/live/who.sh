@@ -86,7 +86,7 @@ contains "wakeuptime: the waker is labelled" "$scratch/out" "    waker:         
 count()
 {
     start_workload one calls -w -k -t 2 -n 50 -N "$PREFIX"
-    start_stackbox stackcount "$@" -p "$(pid_of one),$$" "$EVENT" || fail "$*" "$(cat "$scratch/err")"
+    start_tracing stackcount "$@" -p "$(pid_of one),$$" "$EVENT"
     go one
     finish_stackbox
     one=$(pid_of one)
@@ -144,15 +144,9 @@ fi
 
 # profile, with a second thread
 start_workload one burn -w -k -s 1000 -F 997 -N "$PREFIX"
-if start_stackbox profile -F 997 --by thread -p "$(pid_of one)"; then
-    go one
-    finish_stackbox
-    is "profile --by thread: one number if PID and TID are the same" "$(labels | grep "^$PREFIX")" \
-        "$PREFIX ($(pid_of one))"
-else
-    fail "profile --by thread" "did not start: $(cat "$scratch/err")"
-fi
-finish_workload one
+trace_workload one profile -F 997 --by thread -p "$(pid_of one)"
+is "profile --by thread: one number if PID and TID are the same" "$(labels | grep "^$PREFIX")" \
+    "$PREFIX ($(pid_of one))"
 
 run_stackbox stacksnoop --by name "$EVENT"
 is "stacksnoop --by name: refused" "$status $(grep -c -- '--by name: stacksnoop prints each event' "$scratch/err")" "2 1"
