@@ -6,8 +6,7 @@
 # whose comments state their rows.
 . "${0%/*}/../live/lib.sh"
 
-judge=${BUILD:-}/workloads/code_rows
-[ -x "$judge" ] || judge=$WORKLOADS/code_rows
+judge=$(tool code_rows)
 [ -x "$judge" ] || skip_all "build/release/workloads/code_rows is not built"
 
 # figure NAME: the share that the judge printed behind this word

@@ -6,7 +6,7 @@
 . "${0%/*}/../live/lib.sh"
 
 deb_sh=$(cd "${0%/*}/../../scripts" && pwd)/deb.sh
-command -v dpkg-deb >/dev/null || skip_all "dpkg-deb is not installed"
+need dpkg-deb
 package=$(dirname "$deb_sh")/../build/stackbox_0.0test-1_$(dpkg --print-architecture).deb
 
 for time in first second; do
@@ -27,6 +27,6 @@ is "all files belong to root" "$(dpkg-deb -c "$scratch/first.deb" | grep -vc ' r
 (cd "$scratch/root" && dpkg-deb -I "$scratch/first.deb" md5sums | md5sum -c --quiet) >"$scratch/out" 2>&1
 is "checksums are right" "$? $(cat "$scratch/out")" "0 "
 
-command -v lintian >/dev/null || skip_all "lintian is not installed"
+need lintian
 lintian --allow-root "$scratch/first.deb" >"$scratch/out" 2>&1
 is "lintian finds nothing" "$? $(cat "$scratch/out")" "0 "

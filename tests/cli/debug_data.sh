@@ -9,11 +9,8 @@
 
 export LC_ALL=C
 
-tool=${BUILD:-}/workloads/addresses damage=${BUILD:-}/workloads/damage
-[ -x "$tool" ] || tool=$WORKLOADS/addresses damage=$WORKLOADS/damage
-for program in gcc objcopy strip nm xz; do
-    command -v $program >/dev/null || skip_all "$program is not installed"
-done
+tool=$(tool addresses) damage=$(tool damage)
+need gcc objcopy strip nm xz
 
 cat >"$scratch/program.c" <<'END'
 int atoi(const char *);

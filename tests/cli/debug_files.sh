@@ -6,11 +6,8 @@
 
 . "${0%/*}/../live/lib.sh"
 
-tool=${BUILD:-}/workloads/addresses
-[ -x "$tool" ] || tool=$WORKLOADS/addresses
-for program in gcc objcopy strip nm; do
-    command -v $program >/dev/null || skip_all "$program is not installed"
-done
+tool=$(tool addresses)
+need gcc objcopy strip nm
 cat >"$scratch/program.c" <<'END'
 #include <stdlib.h>
 static __attribute__((noinline)) int hidden(int n) { return n * atoi("3"); }

@@ -9,11 +9,8 @@
 
 export LC_ALL=C
 
-tool=${BUILD:-}/workloads/addresses
-[ -x "$tool" ] || tool=$WORKLOADS/addresses
-for peer in readelf objdump addr2line strip; do
-    command -v $peer >/dev/null || skip_all "$peer is not installed"
-done
+tool=$(tool addresses)
+need readelf objdump addr2line strip
 
 # All numbers here are decimal: awk has no others.
 functions='

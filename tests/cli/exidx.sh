@@ -8,9 +8,8 @@
 
 export LC_ALL=C
 
-tool=${BUILD:-}/workloads/exidx
-[ -x "$tool" ] || tool=$WORKLOADS/exidx
-command -v readelf >/dev/null || skip_all "readelf is not installed"
+tool=$(tool exidx)
+need readelf
 
 # theirs FILE: what readelf says, in the form of our tool
 # shellcheck disable=SC2016 # awk's own $

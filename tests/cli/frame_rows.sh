@@ -6,7 +6,7 @@
 # files.
 . "${0%/*}/../live/lib.sh"
 
-command -v readelf >/dev/null || skip_all "readelf is not installed"
+need readelf
 
 # of_machine FILE: readelf's name for its frame pointer, and whether its return address is in a
 # register

@@ -12,8 +12,7 @@
 cd "${0%/*}/../.." || exit 1
 export LC_ALL=C
 rules=scripts/names
-demangle=${BUILD:-}/workloads/demangle
-[ -x "$demangle" ] || demangle=$WORKLOADS/demangle
+demangle=$(tool demangle)
 [ -x "$demangle" ] || skip_all "$demangle is missing: run make tools"
 
 # ---- compared with others

@@ -8,7 +8,7 @@
 places=$WORKLOADS/places
 PATH=$PATH:/usr/sbin:/sbin
 [ -x "$places" ] || skip_all "build/release/workloads/places is not built"
-command -v readelf >/dev/null || skip_all "readelf is not installed"
+need readelf
 
 # ---- libraries
 

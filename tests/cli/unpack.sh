@@ -9,8 +9,7 @@
 
 export LC_ALL=C
 
-unpack=${BUILD:-}/workloads/unpack
-[ -x "$unpack" ] || unpack=$WORKLOADS/unpack
+unpack=$(tool unpack)
 [ -x "$unpack" ] || skip_all "build/release/workloads/unpack is not built"
 
 # ---- inputs: of many kinds, and with sizes at the ends of chunks and blocks

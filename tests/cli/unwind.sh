@@ -7,11 +7,10 @@
 
 . "${0%/*}/../live/lib.sh"
 
-judge=${BUILD:-}/workloads/unwind_judge
-[ -x "$judge" ] || judge=$WORKLOADS/unwind_judge
+judge=$(tool unwind_judge)
 [ "$(uname -m)" = x86_64 ] || skip_all "this test reads tables for x86-64 only"
 [ -x "$judge" ] || skip_all "build/release/workloads/unwind_judge is not built"
-command -v gcc >/dev/null || skip_all "gcc is not installed"
+need gcc
 
 shapes=$WORKLOADS/../shapes
 sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the test programs cannot be built"

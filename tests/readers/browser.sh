@@ -22,8 +22,7 @@ picture()
     status=$?
 }
 
-command -v node >/dev/null || skip_all "node is not installed"
-command -v chromium >/dev/null || skip_all "chromium is not installed"
+need node chromium
 [ "$(node -p 'process.versions.node.split(".")[0] >= 18')" = true ] ||
     skip_all "node is older than version 18: $(node --version)"
 

@@ -7,7 +7,7 @@
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
-command -v jq >/dev/null || skip_all "jq is not installed"
+need jq
 
 EVENT=t:syscalls:sys_enter_getppid
 name=$(printf 'a"\\\001\377<\303\251')

@@ -204,7 +204,7 @@ if command -v busybox >/dev/null; then
     is "with the token, by nc, all files arrive" "$? $(left)" "0 0"
 fi
 store_ends
-command -v busybox >/dev/null || skip_all "busybox is not installed"
+need busybox
 with_busybox wget
 push --once --token "$scratch/token"
 is "busybox's wget would expose the token: refused" \
