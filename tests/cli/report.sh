@@ -190,7 +190,7 @@ is "threads that were not recorded cannot be told apart" \
 for words in "report own.sbx" "flamegraph wanted" check; do
     # shellcheck disable=SC2086 # words
     (ulimit -f 0; "$STACKBOX" $words 2>&1 >out; echo $?) | tail -n 2 >err
-    is "$words: a limit of the size of files is reported" "$(cat err)" "${words%% *}: cannot write: File too large
+    is "$words: the limit of a file is reported" "$(cat err)" "${words%% *}: cannot write: File too large
 1"
 done
 
