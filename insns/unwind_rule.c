@@ -40,10 +40,12 @@ enum {
     KEY = -24,
 };
 
-/* r0 = the object's block r1. r1 to r5 are lost. */
+/* r0 = the object's block that has its word r6. r1 to r5 are lost. */
 static void emit_block(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
+        MOV_REG(R1, R6),
+        RSH_IMM(R1, BLOCK_BITS),
         LDX(W, R2, R8, UNWIND_AT(mapping.object.block)),
         ADD_REG(R1, R2),
         MOV_REG(R2, R1),
@@ -72,9 +74,7 @@ static void emit_page(struct program *program, const struct unwind_config *confi
         JGE_REG(R6, R1, "unwind_no_table"),
         LSH_IMM(R6, 1),
         LDX(W, R1, R8, UNWIND_AT(mapping.object.directory)),
-        ADD_REG(R6, R1),
-        MOV_REG(R1, R6),
-        RSH_IMM(R1, BLOCK_BITS));
+        ADD_REG(R6, R1));
     emit_block(program, config);
     EMIT(program,
         AND_IMM(R6, UNWIND_BLOCK_WORDS - 2),
@@ -91,9 +91,6 @@ static void emit_page(struct program *program, const struct unwind_config *confi
  */
 static void emit_row(struct program *program, const struct unwind_config *config)
 {
-    EMIT(program,
-        MOV_REG(R1, R6),
-        RSH_IMM(R1, BLOCK_BITS));
     emit_block(program, config);
     EMIT(program,
         AND_IMM(R6, UNWIND_BLOCK_WORDS - 1),
@@ -128,9 +125,7 @@ static void emit_rule(struct program *program, const struct unwind_config *confi
 {
     EMIT(program,
         AND_IMM(R6, (int32_t)UNWIND_MOST_RULES - 1),
-        LSH_IMM(R6, 2),
-        MOV_REG(R1, R6),
-        RSH_IMM(R1, BLOCK_BITS));
+        LSH_IMM(R6, 2));
     emit_block(program, config);
     EMIT(program,
         AND_IMM(R6, UNWIND_BLOCK_WORDS - 4),
