@@ -196,7 +196,7 @@ static bool is_hash(const struct part *part)
     if (part->end - part->at != HASH_LENGTH || *part->at != 'h')
         return false;
     for (const char *at = part->at + 1; at < part->end; at++)
-        if (!isdigit((unsigned char)*at) && (*at < 'a' || *at > 'f'))
+        if (rust_hex(*at) < 0)
             return false;
     return true;
 }
@@ -231,9 +231,9 @@ static uint32_t read_escape(struct part *part)
             c = (unsigned char)ESCAPES[i].character;
     if (!c && length >= 2 && length <= 7 && *first == 'u') {
         for (const char *at = first + 1; at < last; at++) {
-            if (!isdigit((unsigned char)*at) && (*at < 'a' || *at > 'f'))
+            if (rust_hex(*at) < 0)
                 return 0;
-            c = c << 4 | (((unsigned)*at & 15) + (*at > '9' ? 9 : 0));
+            c = c << 4 | (uint32_t)rust_hex(*at);
         }
         if (!rust_is_character(c))
             return 0;

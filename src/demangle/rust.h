@@ -59,6 +59,8 @@ static inline bool rust_eat(struct rust_name *name, char c)
 /* v0, name->at being after _R: the path and the crate that has the instance of it. */
 bool rust_v0(struct rust_name *name);
 
+/* What a hexadecimal digit in small letters is worth; -1: it is none. */
+int rust_hex(char c);
 /* A decimal number without leading zeros. */
 bool rust_decimal(struct rust_name *name, size_t *number);
 

@@ -488,7 +488,7 @@ bool rust_v0(struct rust_name *name)
 
 /* v0: constants, which are generic arguments and lengths, and patterns that narrow types. */
 
-static int hex_digit(char c)
+int rust_hex(char c)
 {
     const int digit = base62_digit(c);
 
@@ -501,7 +501,7 @@ static bool read_hex(struct rust_name *name, const char **digits, size_t *length
     while (rust_eat(name, '0'))
         ;
     *digits = name->at;
-    while (name->at < name->end && hex_digit(*name->at) >= 0)
+    while (name->at < name->end && rust_hex(*name->at) >= 0)
         name->at++;
     *length = (size_t)(name->at - *digits);
     return rust_eat(name, '_');
@@ -516,7 +516,7 @@ static bool read_small(struct rust_name *name, uint64_t *value)
     if (!read_hex(name, &digits, &length) || length > 16)
         return false;
     while (length--)
-        *value = *value << 4 | (unsigned)hex_digit(*digits++);
+        *value = *value << 4 | (unsigned)rust_hex(*digits++);
     return true;
 }
 
@@ -577,8 +577,8 @@ static bool read_character(struct rust_name *name)
 
 static int next_byte(struct rust_name *name)
 {
-    int high = name->end - name->at < 2 ? -1 : hex_digit(name->at[0]);
-    int low = high < 0 ? -1 : hex_digit(name->at[1]);
+    int high = name->end - name->at < 2 ? -1 : rust_hex(name->at[0]);
+    int low = high < 0 ? -1 : rust_hex(name->at[1]);
 
     if (low < 0)
         return -1;

@@ -338,7 +338,7 @@ static void roff_row(FILE *out, const char *term, const char *text)
 static void print_capitals(FILE *out, const char *text)
 {
     for (; *text; text++)
-        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
+        fputc(toupper((unsigned char)*text), out);
 }
 
 static void roff_heading(FILE *out, const char *title)

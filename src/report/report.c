@@ -178,23 +178,19 @@ static uint32_t count_processes(struct block *equal, size_t count,
 static struct block merge_equal(struct block *equal, size_t count,
                                 const struct report_options *options)
 {
-    uint32_t processes = 1, wakers = 1;
-    uint64_t sum = 0, events = 0, longest = 0;
-
-    if (options->by == GROUP_BY_NAME) {
-        processes = count_processes(equal, count, compare_by_task);
-        wakers = count_processes(equal, count, compare_by_waker);
-    }
-    for (size_t i = 0; i < count; i++) {
-        sum += equal[i].value, events += equal[i].events;
-        longest = equal[i].longest > longest ? equal[i].longest : longest;
-    }
+    const bool by_name = options->by == GROUP_BY_NAME;
+    const uint32_t processes = by_name ? count_processes(equal, count, compare_by_task) : 1;
+    const uint32_t wakers = by_name ? count_processes(equal, count, compare_by_waker) : 1;
     struct block merged = equal[0];
-    merged.longest = longest;
-    merged.value = sum;
-    merged.events = events;
+
     merged.task.processes = processes;
     merged.waker.processes = wakers;
+    for (size_t i = 1; i < count; i++) {
+        merged.value += equal[i].value;
+        merged.events += equal[i].events;
+        if (merged.longest < equal[i].longest)
+            merged.longest = equal[i].longest;
+    }
     return merged;
 }
 
