@@ -202,6 +202,9 @@ static const char no_user_probes[] =
 const char refusal_too_old[] =
     "this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most "
     "applets collect by perf's rings instead";
+const char refusal_no_frames[] =
+    "kernel.perf_event_max_stack is 0, so stacks have no frames: sysctl "
+    "kernel.perf_event_max_stack=127";
 const char refusal_hidden_names[] =
     "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
@@ -258,6 +261,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         break;
     case -EMFILE:
         text_add(sentence, "too many open files: raise the limit (ulimit -n)");
+        break;
+    case -EDOM:
+        text_add(sentence, refusal_no_frames);
         break;
     case -E2BIG:
         text_add(sentence, "too large for this kernel");

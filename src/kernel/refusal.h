@@ -43,9 +43,10 @@ bool refusal_explain_paranoid(struct text *sentence);
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
 
-/* The sentence for hidden names of kernel functions; and for kernels that are too old. */
+/* The sentences for hidden names of kernel functions; kernels that are too old; and stacks of 0. */
 extern const char refusal_hidden_names[];
 extern const char refusal_too_old[];
+extern const char refusal_no_frames[];
 
 /* The kernel's lockdown level, if it is locked down: "integrity" or "confidentiality". */
 bool refusal_locked_down(struct text *level);

@@ -246,11 +246,15 @@ static int open_processes(struct session *session)
     return 0;
 }
 
-/* Does this kernel allow that depth? */
+/* Does this kernel record stacks, of that depth? */
 static int check_depth(const struct trace_options *options)
 {
     uint64_t limit = options->depth ? store_depth_limit() : 0;
 
+    if (!kernel_stack_depth()) {
+        say("%s", refusal_no_frames);
+        return EXIT_FAILURE;
+    }
     if (options->depth <= limit)
         return 0;
     say("--depth: \"%llu\" is more than this kernel allows: it takes 1 to %llu%s",

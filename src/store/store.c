@@ -364,6 +364,8 @@ int store_open(struct store *store, const struct store_config *config)
     store->depth = (uint32_t)(config->depth ? config->depth : store_depth_limit());
     store->key_bytes = config->key_bytes ? config->key_bytes : sizeof(struct count_key);
     store->value_bytes = config->value_bytes ? config->value_bytes : sizeof(uint64_t);
+    if (!store->depth)
+        return -EDOM;
     uint64_t stacks = store_first_sizes(store, config);
     int result = config->stacks && is_too_much(store) ? -ENOMEM : controls_open(&store->controls);
 
