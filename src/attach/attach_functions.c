@@ -8,6 +8,8 @@
 #include "base/util.h"
 #include "find/find.h"
 #include "kernel/bpf.h"
+#include "kernel/kallsyms.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "machine/machine.h"
 
@@ -228,18 +230,34 @@ static void attach_leave_out(struct work *work)
     drop_failed(work);
 }
 
+/*
+ * Where ftrace is off, links are made but never called, and so are probes at functions' starts if
+ * the kernel makes them by ftrace: refusing is better than a report without events.
+ */
+static bool is_never_hit(const struct work *work)
+{
+    for (size_t i = 0; i < work->count; i++)
+        if (!work->places[i]->offset)
+            return kallsyms_has("kprobe_ftrace_handler");
+    return false;
+}
+
 /* The best way first; what it cannot attach is left to the next. */
 int attach_functions(struct work *work)
 {
     enum attach_way way = work->request->way;
+    const bool is_off = kernel_ftrace_is_off();
     int result = -EOPNOTSUPP;
 
     attach_leave_out(work);
     if (!work->count)
         return 0;
+    if (is_off && is_never_hit(work))
+        return -ESHUTDOWN;
     if (work->request->instead)
         return attach_instead_of_programs(work);
-    if (way == ATTACH_MULTI || (way == ATTACH_BEST && !machine_of_kernel()->links_lack_stacks))
+    if (!is_off &&
+        (way == ATTACH_MULTI || (way == ATTACH_BEST && !machine_of_kernel()->links_lack_stacks)))
         result = attach_by_links(work);
     if ((way == ATTACH_BEST && (!result || result == -EOPNOTSUPP) && work->count) ||
         way == ATTACH_PMU)

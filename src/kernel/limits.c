@@ -75,6 +75,11 @@ uint64_t kernel_stack_depth(void)
     return kernel_number("/proc/sys/kernel/perf_event_max_stack", DEFAULT_DEPTH);
 }
 
+bool kernel_ftrace_is_off(void)
+{
+    return !kernel_number("/proc/sys/kernel/ftrace_enabled", 1);
+}
+
 bool in_initial_pid_namespace(void)
 {
     struct stat own;

@@ -35,7 +35,10 @@ uint32_t kernel_most_threads(void);
 bool kernel_jit_is_off(void);
 bool kernel_jit_is_on(void);
 
-/* perf_event_max_stack: the frames of a stack. */
+/* kernel.ftrace_enabled is 0: the kernel accepts whatever relies on ftrace, and never calls it. */
+bool kernel_ftrace_is_off(void);
+
+/* perf_event_max_stack: the frames of a stack; 0 is possible. */
 uint64_t kernel_stack_depth(void);
 
 /* Is our pid namespace the initial one, so that our pids are the host's? */

@@ -265,6 +265,10 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
     case -EDOM:
         text_add(sentence, refusal_no_frames);
         break;
+    case -ESHUTDOWN:
+        text_add(sentence, "kernel.ftrace_enabled is 0, and then probes at functions are never "
+                 "hit: sysctl kernel.ftrace_enabled=1");
+        break;
     case -E2BIG:
         text_add(sentence, "too large for this kernel");
         break;
