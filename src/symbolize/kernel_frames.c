@@ -208,7 +208,8 @@ bool tracing_frames_has(const struct symbol *symbol)
 
 /*
  * How many frames to remove from this stack, whose symbols are `frames`. If bpf_jit_kallsyms in
- * net.core is 0, a program has no name: removing the function that called it removes it, too.
+ * net.core is 0, a program has no name, or that of a module below it: removing the function that
+ * called it removes it, too.
  */
 static uint32_t count_leading(const struct symbols *symbols, const uint32_t *frames, uint32_t count)
 {
@@ -218,7 +219,7 @@ static uint32_t count_leading(const struct symbols *symbols, const uint32_t *fra
         const struct symbol *symbol = &symbols->items[frames[i]];
         if (tracing_frames_has(symbol))
             drop = i + 1;
-        else if (symbol->function.length)
+        else if (symbol->function.length && (i || !symbol->file.length))
             break;
     }
     return drop < count ? drop : 0;
