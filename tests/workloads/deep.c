@@ -3,8 +3,8 @@
  * deep [-t THREADS] [-s MS] [-f FRAMES] [-N COMM] [-w] [-k]
  *
  * Each of THREADS threads, the i-th on the i-th CPU, burns MS milliseconds of its own CPU time in
- * burn(), which also makes one getppid(2), below FRAMES - 1 calls of descend(): the stack has FRAMES frames below a thread's start.
- * Prints `done CALLS=` with the calls of burn(), one for each thread.
+ * burn(), which also makes one getppid(2), below FRAMES - 1 calls of descend(): the stack has FRAMES
+ * frames below a thread's start. Prints `done CALLS=` with the calls of burn(), one for each thread.
  *
  *   -t THREADS        1
  *   -s MS             1000

@@ -239,7 +239,8 @@ int main(int argc, char **argv)
         }
         sleep_for(LOOK_NS);
     } while (running || begun < runs);
-    for (uint64_t since = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - since < LEFT_NS; sleep_for(LOOK_NS * 10))
+    for (uint64_t since = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - since < LEFT_NS;
+         sleep_for(LOOK_NS * 10))
         if (take_end(WNOHANG) < 0)
             return 0;
     kill_left();
