@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-
 #include "base/util.h"
 #include "insns/layout.h"
 #include "kernel/limits.h"
@@ -60,8 +59,7 @@ enum tally_news ring_table_look(const struct tally *table, pthread_mutex_t *lock
     pthread_mutex_lock(lock);
     const size_t count = table->count;
     pthread_mutex_unlock(lock);
-    return count > table->most / 2 ? IS_FILLING : count ? HAS_NEWS
-        : NOTHING_NEW;
+    return count > table->most / 2 ? IS_FILLING : count ? HAS_NEWS : NOTHING_NEW;
 }
 
 enum tally_news ring_counter_look(struct collector *collector)

@@ -9,7 +9,7 @@
 
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20)
-#define MISALIGNED 8
+#define MISALIGNED 8 /* on 64-bit machines no coroutine begins there: the 0 is other data */
 #define SIGNAL_BASE 8 /* behind the frame pointer */
 /* Not an end: the walk goes on. */
 #define ONWARD UNWIND_ENDS
@@ -44,10 +44,10 @@ static enum unwind_end called(struct at *at, uint64_t cfa)
 {
     at->sp = cfa;
     at->exact = false;
-    if (!at->pc)
-        return cfa & MISALIGNED && at->options->machine->bits == 64 ? UNWIND_END_SENSELESS
-                                                                    : UNWIND_END_ROOT;
-    return ONWARD;
+    if (at->pc)
+        return ONWARD;
+    return cfa & MISALIGNED && at->options->machine->bits == 64 ? UNWIND_END_SENSELESS
+                                                                : UNWIND_END_ROOT;
 }
 
 static enum unwind_end interrupted(struct at *at, const struct unwind_rule *rule)
