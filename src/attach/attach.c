@@ -497,6 +497,17 @@ static int attach_kind(struct work *work, enum place_kind kind, struct places *p
     return 0;
 }
 
+#define COUNTS_MISSES 0x050e00 /* Linux 5.14 */
+
+/*
+ * Text probes' counter of misses has perf's own, too, where no program runs; and before
+ * COUNTS_MISSES each page fault of a program that reads user memory.
+ */
+static bool counts_others(const struct attach_request *request)
+{
+    return request->instead || (request->user_memory && own_version() < COUNTS_MISSES);
+}
+
 int attach_open(struct attachment *attachment, const struct attach_request *request,
                 struct places *places)
 {
@@ -506,7 +517,8 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     int result = 0, first_error = 0;
 
     *attachment = (struct attachment){.tracefs = -1, .instead = request->instead,
-                                      .context = request->context};
+                                      .context = request->context,
+                                      .no_text_misses = counts_others(request)};
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
         attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS] = -1;
     work.places = calloc(places->count ? places->count : 1, sizeof(struct place *));
@@ -538,11 +550,7 @@ uint64_t attach_missed(const struct attachment *attachment)
     for (size_t i = 0; i < attachment->own_count; i++)
         missed += misses_of_program(attachment->own_programs[i]);
     missed += misses_of_links(attachment->fds, attachment->count);
-    /*
-     * The counter of text probes' misses includes perf's own, where no program runs; those are not
-     * misses.
-     */
-    if (attachment->tracefs >= 0 && !attachment->instead)
+    if (attachment->tracefs >= 0 && !attachment->no_text_misses)
         missed += attach_text_missed(attachment->tracefs, &attachment->maker);
     return missed;
 }

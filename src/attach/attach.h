@@ -131,6 +131,7 @@ struct attach_request {
     uint32_t pid;                 /* user places in this process only; 0: in all */
     /* no process was named: user places slow every program that runs them */
     bool of_all;
+    bool user_memory;             /* programs read it, for stacks */
     bool force;                   /* however long it takes */
     const volatile sig_atomic_t *stop; /* becomes true when the user interrupts */
     void (*progress)(size_t done, size_t total); /* called while attaching is slow; or NULL */
@@ -157,6 +158,7 @@ struct attachment {
     pthread_t threads[ATTACH_CLOSERS];
     size_t closers;  /* threads that close them */
     bool ended;
+    bool no_text_misses; /* of text probes: the kernel's counter has more than these */
     uint64_t missed; /* until it ended */
     int programs[ATTACH_PROGRAMS][ATTACH_KINDS]; /* below 0: not needed */
     int *own_programs; /* of numbered places, one each */

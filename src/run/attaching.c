@@ -512,6 +512,7 @@ int probing_trace(struct probing *probing, const struct probing_calls *calls)
         .way = probing->way,
         .pid = trace_options_probed(&probing->options->trace),
         .of_all = trace_options_of_all(&probing->options->trace),
+        .user_memory = !probing->options->trace.kernel_only,
         .force = probing->options->force,
         .stop = &run_stopped,
         .progress = show_progress,
