@@ -246,15 +246,11 @@ static int open_processes(struct session *session)
     return 0;
 }
 
-/* Does this kernel record stacks, of that depth? */
+/* Does this kernel allow that depth? */
 static int check_depth(const struct trace_options *options)
 {
     uint64_t limit = options->depth ? store_depth_limit() : 0;
 
-    if (!kernel_stack_depth()) {
-        say("%s", refusal_no_frames);
-        return EXIT_FAILURE;
-    }
     if (options->depth <= limit)
         return 0;
     say("--depth: \"%llu\" is more than this kernel allows: it takes 1 to %llu%s",
@@ -460,7 +456,8 @@ int session_follow_processes(struct session *session, uint32_t depth)
     const struct trace_options *options = session->options;
     const bool names = !session->config.together && options->by != GROUP_BY_THREAD &&
         options->by != GROUP_BY_NAME;
-    int status = names || !options->kernel_only ? open_processes(session) : 0;
+    int status = !depth ? fail_saying("%s", refusal_no_frames)
+        : names || !options->kernel_only ? open_processes(session) : 0;
 
     if (status || options->kernel_only)
         return status;

@@ -59,7 +59,7 @@ reset_sysctls
 load_module dummy
 set_sysctl net/core/bpf_jit_harden 2
 for applet in offcputime offwaketime; do
-    run_stackbox $applet -f -K --state S 1
+    run_stackbox $applet -f -K --state S -- sleep 0.2
     is "programs without names: $applet: stacks begin where threads leave the CPU" \
         "$(sed 's/;--;.*//; s/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" __schedule
 done

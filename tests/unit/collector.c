@@ -115,6 +115,7 @@ static void account(struct collector *collector, struct collector_account *accou
         .counted = counter->counted,
         .lost = counter->lost,
         .bytes = 4096,
+        .depth = 2,
     };
 }
 
