@@ -13,8 +13,8 @@
 #include "kernel/task_fields.h"
 #include "machine/machine.h"
 
-/* The end of a thread's kernel stack, whose size is one of these. */
-#define END_BYTES 512
+#define END_BYTES KERNEL_STACK_END_BYTES
+/* Sizes of a thread's kernel stack */
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
 /*
  * A function's frame is at most this far from our stack pointer. AddressSanitizer keeps locals
@@ -56,8 +56,8 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         RETURN(0));
 }
 
-/* Where bpf(2)'s registers are at the end of our kernel stack; 0: they are not there. */
-static uint32_t find_call(const struct machine *machine, const uint64_t *words)
+/* The last that look like them are: below, earlier calls have left copies of theirs. */
+uint32_t kernel_offsets_find_call(const struct machine *machine, const uint64_t *words)
 {
     const struct machine_walk *walk = machine->walk;
     const struct machine *own = machine_ours();
@@ -67,7 +67,7 @@ static uint32_t find_call(const struct machine *machine, const uint64_t *words)
     const uint64_t mode = wide ? walk->mode.value : own->in_wide.mode;
     const uint64_t ours = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 
-    for (uint32_t at = 0; at + walk->registers <= END_BYTES / 8; at++) {
+    for (uint32_t at = END_BYTES / 8 - walk->registers; at; at--) {
         const uint64_t *registers = words + at;
         if (registers[call] == SYS_bpf && (registers[walk->mode.word] & walk->mode.bits) == mode &&
             registers[sp] - ours + NEAR_BYTES < 2 * NEAR_BYTES)
@@ -100,7 +100,7 @@ static int learn_registers(const struct machine *machine, struct unwind_fields *
             result = bpf_lookup(answer, &first, words);
         if (result)
             break;
-        uint32_t at = find_call(machine, words);
+        uint32_t at = kernel_offsets_find_call(machine, words);
         fields->registers = at ? stack_sizes[i] - END_BYTES + at : 0;
         if (at)
             break;

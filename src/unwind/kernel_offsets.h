@@ -32,4 +32,11 @@ void kernel_offsets_close(struct kernel_offsets *offsets);
  */
 int kernel_offsets_key(void *context, const void *mapped, struct unwind_key *key);
 
+/*
+ * Where the registers of our call of bpf(2) are in the words at the end of its kernel stack, in
+ * bytes; 0: they are not there.
+ */
+#define KERNEL_STACK_END_BYTES 512
+uint32_t kernel_offsets_find_call(const struct machine *machine, const uint64_t *words);
+
 #endif

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include "machine/machine.h"
 #include "test.h"
 #include "unwind/kernel_offsets.h"
 
@@ -23,6 +25,29 @@ static int key_of(const char *path, size_t page, struct unwind_key *key)
     int result = kernel_offsets_key(&offsets, mapped, key);
     munmap(mapped, size);
     return result;
+}
+
+/* Puts registers of a call of bpf(2) there, as far as it is told from others by them. */
+static void put_call(const struct machine *machine, uint64_t *words)
+{
+    words[machine->walk->call] = SYS_bpf;
+    words[machine->sp.word] = (uintptr_t)__builtin_frame_address(0);
+    words[machine->walk->mode.word] = machine->walk->mode.value;
+}
+
+/* What an earlier call has left further down in the stack can look the same. */
+TEST(the_last_registers)
+{
+    const struct machine *machine = machine_ours();
+    uint64_t words[KERNEL_STACK_END_BYTES / 8] = {0};
+
+    if (machine != machine_of_kernel() || !machine->walk)
+        return;
+    CHECK_NUMBER(kernel_offsets_find_call(machine, words), 0);
+    const size_t last = COUNT_OF(words) - machine->walk->registers;
+    put_call(machine, words);
+    put_call(machine, words + last);
+    CHECK_NUMBER(kernel_offsets_find_call(machine, words), 8 * last);
 }
 
 /* A file has one key, wherever it is mapped, until it is written to; different files have different keys. */
