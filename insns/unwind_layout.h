@@ -73,6 +73,13 @@ enum unwind_return {
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
 
+/* What walks of 64-bit stacks go by, in programs and in src/unwind/walk.c. */
+#define UNWIND_USER_BITS 56                /* of addresses */
+#define UNWIND_MOST_STACK_BYTES (64 << 20) /* no two frames are this far apart */
+#define UNWIND_MISALIGNED 8  /* a bit of a CFA where no coroutine begins: a return address of 0
+                                there is other data */
+#define UNWIND_SIGNAL_BASE 8 /* of UNWIND_BASE in x86-64's signal frame, after the frame pointer */
+
 /* `inner` of a rule by a register that is only right at calls of functions: 32-bit ARM's. */
 #define UNWIND_AT_CALLS 1
 

@@ -41,11 +41,6 @@
 
 #include "insns/fragments.h"
 
-#define USER_BITS 56 /* of addresses */
-#define MOST_STACK_BYTES (64 << 20) /* no two frames are this far apart */
-#define MISALIGNED 8 /* no coroutine begins there: the return address 0 is other data */
-#define SIGNAL_BASE 8 /* after the frame pointer, in a signal frame: only x86-64 has UNWIND_BASE */
-
 /*
  * If the kernel has replaced the return address for a probe, goes to the real one. The replacement
  * is the first address of a mapping without a file, so the address looked up, one below, is not
@@ -128,7 +123,7 @@ static void emit_check_place(struct program *program)
         AND_IMM(R1, 7),
         JNE_IMM(R1, 0, "unwind_senseless"),
         MOV_REG(R1, R7),
-        RSH_IMM(R1, USER_BITS),
+        RSH_IMM(R1, UNWIND_USER_BITS),
         JNE_IMM(R1, 0, "unwind_senseless"));
 }
 
@@ -252,7 +247,7 @@ static void emit_leaf_record(struct program *program, const struct machine *mach
         JEQ_IMM(R2, 0, "unwind_full_record"),
         MOV_REG(R2, R1),
         SUB_REG(R2, R7),
-        JGT_IMM(R2, MOST_STACK_BYTES, "unwind_full_record"),
+        JGT_IMM(R2, UNWIND_MOST_STACK_BYTES, "unwind_full_record"),
         STX(DW, R8, UNWIND_AT(word), R1),
         LDX(DW, R1, R8, UNWIND_WORD_AT(machine->link.word)),
         STX(DW, R8, UNWIND_AT(word[1]), R1),
@@ -371,7 +366,7 @@ static void emit_signal(struct program *program, const struct machine *machine)
     EMIT(program, LABEL("unwind_signal"));
     if (walk->base)
         EMIT(program,
-            ADDRESS(R1, R7, walk->signal.at + SIGNAL_BASE),
+            ADDRESS(R1, R7, walk->signal.at + UNWIND_SIGNAL_BASE),
             STX(DW, R8, UNWIND_AT(base), R1));
     EMIT(program, ADDRESS(R3, R7, walk->signal.at));
     emit_unwind_copy(program, read, walk->signal.bytes);
@@ -408,7 +403,7 @@ static void emit_ends(struct program *program, const struct machine_walk *walk)
 
     EMIT(program,
     LABEL("unwind_returns_to_0"),
-        AND_IMM(R7, MISALIGNED),
+        AND_IMM(R7, UNWIND_MISALIGNED),
         JNE_IMM(R7, 0, "unwind_senseless"));
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         if (walk->is_sparse && ends[i].end == UNWIND_END_NO_TABLE)

@@ -13,7 +13,6 @@
 #include "kernel/task_fields.h"
 #include "machine/machine.h"
 
-#define END_BYTES KERNEL_STACK_END_BYTES
 /* Sizes of a thread's kernel stack */
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
 /*
@@ -26,7 +25,7 @@ static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
 
 /*
  *     stack = current->stack
- *     answer[0] = the END_BYTES below stack + context[0]
+ *     answer[0] = the KERNEL_STACK_END_BYTES below stack + context[0]
  */
 static void emit_end_of_stack(struct program *program, const struct unwind_fields *fields,
                               int answer)
@@ -46,11 +45,11 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         CALL(BPF_FUNC_probe_read_kernel),
         JNE_IMM(R0, 0, "none"),
         MOV_REG(R1, R8),
-        MOV_IMM(R2, END_BYTES),
+        MOV_IMM(R2, KERNEL_STACK_END_BYTES),
         LDX(DW, R3, R10, -16),
         LDX(DW, R4, R6, 0),
         ADD_REG(R3, R4),
-        ADD_IMM(R3, -END_BYTES),
+        ADD_IMM(R3, -KERNEL_STACK_END_BYTES),
         CALL(BPF_FUNC_probe_read_kernel),
     LABEL("none"),
         RETURN(0));
@@ -67,7 +66,7 @@ uint32_t kernel_offsets_find_call(const struct machine *machine, const uint64_t 
     const uint64_t mode = wide ? walk->mode.value : own->in_wide.mode;
     const uint64_t ours = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 
-    for (uint32_t at = END_BYTES / 8 - walk->registers; at; at--) {
+    for (uint32_t at = KERNEL_STACK_END_BYTES / 8 - walk->registers; at; at--) {
         const uint64_t *registers = words + at;
         if (registers[call] == SYS_bpf && (registers[walk->mode.word] & walk->mode.bits) == mode &&
             registers[sp] - ours + NEAR_BYTES < 2 * NEAR_BYTES)
@@ -80,7 +79,7 @@ static int learn_registers(const struct machine *machine, struct unwind_fields *
                            struct text *log)
 {
     struct program program = {0};
-    uint64_t words[END_BYTES / 8];
+    uint64_t words[KERNEL_STACK_END_BYTES / 8];
     const uint32_t first = 0;
     int answer;
     int result = bpf_create_numbered(&answer, BPF_MAP_TYPE_ARRAY, "learned", sizeof(words), 1);
@@ -101,7 +100,7 @@ static int learn_registers(const struct machine *machine, struct unwind_fields *
         if (result)
             break;
         uint32_t at = kernel_offsets_find_call(machine, words);
-        fields->registers = at ? stack_sizes[i] - END_BYTES + at : 0;
+        fields->registers = at ? stack_sizes[i] - KERNEL_STACK_END_BYTES + at : 0;
         if (at)
             break;
         result = -ENODATA;

@@ -7,10 +7,6 @@
 
 #include "insns/unwind.h"
 
-#define USER_BITS 56 /* of addresses */
-#define MOST_STACK_BYTES (64 << 20)
-#define MISALIGNED 8 /* on 64-bit machines no coroutine begins there: the 0 is other data */
-#define SIGNAL_BASE 8 /* behind the frame pointer */
 /* Not an end: the walk goes on. */
 #define ONWARD UNWIND_ENDS
 
@@ -31,7 +27,7 @@ static bool read_word(const struct at *at, uint64_t address, uint64_t *word)
 static bool is_cfa(const struct at *at, uint64_t cfa, bool in_register)
 {
     return (cfa > at->sp || (in_register && cfa == at->sp)) &&
-           !(cfa & (at->options->machine->bits / 8 - 1)) && !(cfa >> USER_BITS);
+           !(cfa & (at->options->machine->bits / 8 - 1)) && !(cfa >> UNWIND_USER_BITS);
 }
 
 /* An address without its pointer authentication code, or Thumb bit. */
@@ -46,8 +42,8 @@ static enum unwind_end called(struct at *at, uint64_t cfa)
     at->exact = false;
     if (at->pc)
         return ONWARD;
-    return cfa & MISALIGNED && at->options->machine->bits == 64 ? UNWIND_END_SENSELESS
-                                                                : UNWIND_END_ROOT;
+    return cfa & UNWIND_MISALIGNED && at->options->machine->bits == 64
+        ? UNWIND_END_SENSELESS : UNWIND_END_ROOT;
 }
 
 static enum unwind_end interrupted(struct at *at, const struct unwind_rule *rule)
@@ -62,7 +58,7 @@ static enum unwind_end interrupted(struct at *at, const struct unwind_rule *rule
         !read_word(at, from + (uint64_t)walk->signal.pc, &at->pc) ||
         (walk->signal.link && !read_word(at, from + (uint64_t)walk->signal.link, &at->link)))
         return UNWIND_END_UNREADABLE;
-    at->base = from + (walk->signal.base ? (uint64_t)walk->signal.base : SIGNAL_BASE);
+    at->base = from + (walk->signal.base ? (uint64_t)walk->signal.base : UNWIND_SIGNAL_BASE);
     at->exact = true;
     at->lost = false;
     return ONWARD;
@@ -82,7 +78,7 @@ static enum unwind_end by_record(struct at *at, bool is_far)
         return UNWIND_END_SENSELESS;
     if (!read_word(at, record, &at->frame) || !read_word(at, record + 8, &at->pc))
         return UNWIND_END_UNREADABLE;
-    if (at->walk->is_sparse && at->exact && at->pc - (record + 16) <= MOST_STACK_BYTES) {
+    if (at->walk->is_sparse && at->exact && at->pc - (record + 16) <= UNWIND_MOST_STACK_BYTES) {
         at->frame = at->pc; /* a leaf has saved only the frame pointer */
         at->pc = at->link;
     }
