@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/reading.h"
+#include "base/util.h"
 #include "machine/machine.h"
 #include "sandbox/sandbox.h"
 
@@ -73,9 +74,7 @@ int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
     if (elf_spend(elf, READ_COST + (uint64_t)size))
         return -ETIME;
     while (size) {
-        ssize_t got = pread(elf->fd, bytes, size, (off_t)at);
-        if (got < 0 && errno == EINTR)
-            continue;
+        const ssize_t got = UNINTERRUPTED(pread(elf->fd, bytes, size, (off_t)at));
         if (got <= 0)
             return elf_note_trouble(elf, got ? -errno : -ENOEXEC);
         bytes += got;

@@ -129,9 +129,8 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset)
     size_t done = 0;
 
     while (done < size) {
-        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
+        const ssize_t got = UNINTERRUPTED(
+            pread(fd, (char *)to + done, size - done, (off_t)(offset + done)));
         if (got < 0)
             return -errno;
         if (!got)
